@@ -1,0 +1,1 @@
+"""Who may see what: decided outside the model."""

@@ -1,0 +1,1 @@
+"""Files shipped with the package: the sample handbook of an invented company."""

@@ -1,0 +1,1 @@
+"""Documents in: reading, metadata, splitting, writing."""

@@ -1,0 +1,83 @@
+"""Calls to a model: which errors are outages, which are worth another try, what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import httpx
+from ollama import ResponseError
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_random_exponential,
+)
+
+from schemas.errors import FacetwiseError, ModelError, ModelNotFound, ModelUnavailable
+
+T = TypeVar("T")
+
+HTTP_NOT_FOUND = 404
+HTTP_BUSY = (502, 503, 504)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model at an address. `origin` is `ollama` or `embedded`."""
+
+    url: str
+    model: str
+    origin: str
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.origin})"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How often and how long a call is tried again when its transport fails."""
+
+    attempts: int = 3
+    seconds: float = 60.0
+
+
+async def call(endpoint: Endpoint, budget: Budget, work: Callable[[], Awaitable[T]]) -> T:
+    """Run `work`, again where the transport failed; raise errors of our tree only."""
+    async for attempt in AsyncRetrying(
+        retry=retry_if_exception(_is_transient),
+        stop=stop_after_attempt(budget.attempts) | stop_after_delay(budget.seconds),
+        wait=wait_random_exponential(multiplier=0.2, max=3),
+        reraise=True,
+    ):
+        with attempt:
+            try:
+                return await work()
+            except (httpx.TransportError, ConnectionError, ResponseError) as error:
+                raise translate(error, endpoint) from error
+    raise AssertionError("a retried call returns or raises")
+
+
+def translate(error: Exception, endpoint: Endpoint) -> FacetwiseError:
+    """An error of the client as one of ours, in one line."""
+    match error:
+        case ResponseError(status_code=code) if code == HTTP_NOT_FOUND:
+            return ModelNotFound(
+                f"model {endpoint.model!r} is not at {endpoint.url}",
+                remedy=f"ollama pull {endpoint.model}, or set models.chat / models.embedding",
+            )
+        case ResponseError(status_code=code) if code in HTTP_BUSY:
+            return ModelUnavailable(f"{endpoint.url} answers {code}: {error.error}")
+        case ResponseError():
+            return ModelError(f"{endpoint}: {error.error}")
+        case httpx.TimeoutException():
+            return ModelUnavailable(f"{endpoint} did not answer in time at {endpoint.url}")
+        case _:
+            return ModelUnavailable(f"no model answers at {endpoint.url} for {endpoint.model!r}")
+
+
+def _is_transient(error: BaseException) -> bool:
+    return isinstance(error, FacetwiseError) and error.retryable

@@ -1,0 +1,1 @@
+"""From a question to conditions: linking, dates, the form put to the model, assembling."""

@@ -1,0 +1,1 @@
+"""What happens to hits between search and answer."""

@@ -1,0 +1,60 @@
+"""What one runtime is told when it starts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field
+
+DEFAULT_CHAT_MODEL = "qwen2.5-coder:1.5b"
+DEFAULT_EMBEDDING_MODEL = "use-multilingual-v3"
+
+
+class RuntimeConfig(BaseModel):
+    """Settings of the background process; two equal configs share one process per `data_dir`.
+
+    `threads` None means all cores but one: with as many threads as cores, any other busy process
+    slows generation by a factor of twenty. `context` is in tokens. `idle_minutes` 0 means that
+    the runtime never ends by itself. `embedding_model` is a built-in name or the path of a GGUF
+    file. `hub` False leaves the model hub out of the places weights are fetched from.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data_dir: Path
+    cache_dir: Path
+    chat_model: str = DEFAULT_CHAT_MODEL
+    gguf_path: Path | None = None
+    embedding_model: str = DEFAULT_EMBEDDING_MODEL
+    threads: int | None = Field(default=None, ge=1)
+    context: int = Field(default=4096, ge=512)
+    idle_minutes: float = Field(default=30, ge=0)
+    hub: bool = True
+
+    @property
+    def thread_count(self) -> int:
+        return self.threads or max(1, (os.cpu_count() or 1) - 1)
+
+    @property
+    def milvus_dir(self) -> Path:
+        return self.data_dir / "milvus"
+
+    @property
+    def record_path(self) -> Path:
+        """The lock file clients read: addresses, process ids and the token."""
+        return self.data_dir / "runtime.json"
+
+    @property
+    def start_lock_path(self) -> Path:
+        """Held by the client that starts the runtime, while it starts."""
+        return self.data_dir / "runtime.start.lock"
+
+    @property
+    def run_lock_path(self) -> Path:
+        """Held by the runtime as long as it lives, so that there are never two."""
+        return self.data_dir / "runtime.run.lock"
+
+    @property
+    def log_path(self) -> Path:
+        return self.data_dir / "runtime.log"

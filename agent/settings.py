@@ -1,0 +1,248 @@
+"""The one settings tree: CLI > environment (`FACETWISE_…`, `__` between levels) > `.env` >
+`facetwise.yaml` (or the file named by `FACETWISE_CONFIG`) > defaults.
+
+Every setting is documented here, beside its default; `facetwise config` prints the effective
+tree with the origin of each value.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import platformdirs
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    YamlConfigSettingsSource,
+)
+from pydantic_settings.exceptions import SettingsError as SourceError
+from yaml import YAMLError
+
+from schemas.errors import SettingsError
+from schemas.plan import Mode
+
+CONFIG_VARIABLE = "FACETWISE_CONFIG"
+DEFAULT_CONFIG = "facetwise.yaml"
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PathSettings(Section):
+    data: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_data_dir("facetwise")),
+        description="embedded store, threads, lock file of the runtime",
+    )
+    cache: Path = Field(
+        default_factory=lambda: Path(platformdirs.user_cache_dir("facetwise")),
+        description="model weights",
+    )
+
+
+class ModelSettings(Section):
+    ollama_url: str = Field("http://127.0.0.1:11434", description="an Ollama server")
+    chat: str = Field("qwen2.5-coder:1.5b", description="plans, and answers with Ollama")
+    embedding: str = Field("use-multilingual-v3", description="embeds documents and questions")
+    provider: Literal["auto", "ollama", "embedded"] = Field(
+        "auto", description="auto: Ollama where it answers and has the model, else embedded"
+    )
+    fallback: Literal["embedded", "none"] = Field(
+        "embedded", description="what serves when the configured Ollama does not"
+    )
+    gguf: Path | None = Field(None, description="a GGUF file for the embedded chat model")
+    hub: bool = Field(True, description="may fetch weights from a model hub before the registry")
+    threads: int | None = Field(None, ge=1, description="default: cores minus one")
+    context: int = Field(4096, ge=512, description="tokens of the model's window")
+    keep_alive: str = Field("30m", description="how long an idle model stays loaded")
+    connect_timeout_s: float = Field(3.0, gt=0)
+    timeout_s: float = Field(300.0, gt=0, description="longest wait for one reply")
+    parallel: int = Field(1, ge=1, description="calls to a model at the same time; others queue")
+    attempts: int = Field(3, ge=1, description="tries of a call whose transport failed")
+
+
+class RuntimeSettings(Section):
+    idle_minutes: int = Field(30, ge=1, description="the background process ends after idling")
+    start_timeout_s: float = Field(120.0, gt=0)
+
+
+class StoreSettings(Section):
+    uri: str | None = Field(None, description="a Milvus server; default: the embedded Milvus Lite")
+    token: SecretStr | None = Field(None, description="user:password or API key of that server")
+    dialect: Literal["lite", "v23", "v26", "v30"] | None = Field(
+        None, description="expression dialect; default: by the server's version"
+    )
+    dense_weight: float = Field(0.95, ge=0, le=1, description="the rest goes to full text")
+    fusion: Literal["weighted", "rrf"] = "weighted"
+    timeout_s: float = Field(30.0, gt=0)
+
+
+class IngestSettings(Section):
+    chunk_size: int = Field(800, ge=100, description="characters")
+    chunk_overlap: int = Field(200, ge=0, description="characters")
+    embed_batch: int = Field(64, ge=1)
+    write_batch: int = Field(1000, ge=1, le=5000, description="chunks per write")
+    access_fields: tuple[str, ...] = Field(
+        ("access", "tenant", "department", "category", "tags"),
+        description="fields that a scope may test: kept exactly, and a document in which one "
+        "cannot be read is rejected",
+    )
+
+
+class PlanningSettings(Section):
+    mode: Mode = Mode.AUTO
+    on_failure: Literal["search", "stop"] = Field(
+        "search", description="after a failed plan: search in scope, flagged, or stop"
+    )
+    repairs: int = Field(1, ge=0, le=3, description="further calls about a wrong reply")
+    timezone: str = Field("", description="IANA name; default: this machine's")
+
+
+class LoosenSettings(Section):
+    enabled: bool = True
+    minimum: int = Field(1, ge=0, description="hits below which conditions are loosened")
+    steps: int = Field(4, ge=0, description="changes to the model's conditions at the most")
+
+
+class FilterSettings(Section):
+    """The strategy chain after the search (`rag.filter`); snake, kebab or camel case in YAML."""
+
+    enabled: bool = True
+    min_document_length: int = Field(20, ge=0, description="characters")
+    max_retrieval_results: int = Field(5, ge=1)
+    max_total_chars: int = Field(4000, ge=100)
+    diversity_enabled: bool = True
+    max_per_source: int = Field(2, ge=1)
+    fallback_enabled: bool = True
+    fallback_top_k: int = Field(2, ge=0)
+
+
+class RagSettings(Section):
+    candidates: int = Field(50, ge=1, le=1024, description="hits that the ranking chain sees")
+    filter: FilterSettings = FilterSettings()
+
+
+class AnswerSettings(Section):
+    writer: Literal["auto", "extractive", "model"] = Field(
+        "auto", description="auto: sentences of the passages with the embedded model, else written"
+    )
+    sentences: int = Field(4, ge=1, description="of an extractive answer, at the most")
+    temperature: float = Field(0.1, ge=0)
+
+
+class ServiceSettings(Section):
+    host: str = "127.0.0.1"
+    port: int = Field(8300, ge=0, le=65535)
+
+
+class _Yaml(YamlConfigSettingsSource):
+    """The YAML file, with the keys of `rag.filter` brought to snake case."""
+
+    def __call__(self) -> dict[str, Any]:
+        data = super().__call__()
+        rag = data.get("rag")
+        if isinstance(rag, dict) and isinstance(rag.get("filter"), dict):
+            options = {snake_case(str(key)): value for key, value in rag["filter"].items()}
+            data = {**data, "rag": {**rag, "filter": options}}
+        return data
+
+
+def snake_case(name: str) -> str:
+    """`maxTotalChars` and `max-total-chars` as `max_total_chars`."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
+
+
+class Settings(BaseSettings):
+    """All settings. Hand it to `Agent`; nothing reads the environment later."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="FACETWISE_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="forbid",
+        frozen=True,
+    )
+
+    kb: str = Field("handbook", description="knowledge base used where none is named")
+    paths: PathSettings = PathSettings()
+    models: ModelSettings = ModelSettings()
+    runtime: RuntimeSettings = RuntimeSettings()
+    store: StoreSettings = StoreSettings()
+    ingest: IngestSettings = IngestSettings()
+    planning: PlanningSettings = PlanningSettings()
+    loosen: LoosenSettings = LoosenSettings()
+    rag: RagSettings = RagSettings()
+    answer: AnswerSettings = AnswerSettings()
+    service: ServiceSettings = ServiceSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings, env_settings, dotenv_settings, _Yaml(settings_cls, config_path()))
+
+
+def config_path() -> Path:
+    """The settings file; one named by FACETWISE_CONFIG has to exist."""
+    named = os.environ.get(CONFIG_VARIABLE)
+    if named and not Path(named).is_file():
+        raise SettingsError(f"settings file {named!r} (from {CONFIG_VARIABLE}) does not exist")
+    return Path(named or DEFAULT_CONFIG)
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Settings from all sources, or SettingsError naming each bad key, its value and the rule."""
+    try:
+        return Settings(**overrides)
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, item['loc']))}: {item['msg']}"
+            + ("" if item["type"] == "extra_forbidden" else f" (got {item['input']!r})")
+            for item in error.errors(include_url=False)
+        )
+        raise SettingsError(f"settings: {faults}") from error
+    except YAMLError as error:
+        raise SettingsError(f"settings: {config_path()} is not YAML: {_one_line(error)}") from error
+    except SourceError as error:
+        raise SettingsError(f"settings: {_one_line(error)}") from error
+
+
+def origins() -> dict[str, str]:
+    """For each dotted setting that is not a default, where its value comes from."""
+    found: dict[str, str] = {}
+    for name, source in _sources():
+        for key in _leaves(source()):
+            found.setdefault(key, name)
+    return found
+
+
+def _sources() -> list[tuple[str, PydanticBaseSettingsSource]]:
+    from pydantic_settings import DotEnvSettingsSource, EnvSettingsSource  # noqa: PLC0415 (cold path)
+
+    return [
+        ("environment", EnvSettingsSource(Settings)),
+        (".env", DotEnvSettingsSource(Settings)),
+        (str(config_path()), _Yaml(Settings, config_path())),
+    ]
+
+
+def _leaves(tree: dict[str, Any], prefix: str = "") -> list[str]:
+    keys: list[str] = []
+    for name, value in tree.items():
+        path = f"{prefix}{name}"
+        keys += _leaves(value, f"{path}.") if isinstance(value, dict) else [path]
+    return keys
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

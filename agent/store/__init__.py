@@ -1,0 +1,1 @@
+"""Knowledge bases in Milvus: catalogue, search, writing."""

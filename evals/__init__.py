@@ -1,0 +1,1 @@
+"""Offline runs: suites, scorers, reports."""

@@ -1,0 +1,42 @@
+"""What one run is handed: ports, who asks, when, and how much it may spend."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+
+from graph.ports import Access, Catalog, Chat, Planning, Ranker, Searcher, Writer
+from schemas.access import Principal, Scope
+from schemas.hits import Passage
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """Bounds of the run's loops: further calls about a wrong reply, loosening steps, and the
+    number of hits below which loosening starts."""
+
+    repairs: int = 1
+    loosen_steps: int = 4
+    minimum_hits: int = 1
+
+
+@dataclass(frozen=True)
+class Context:
+    """Never checkpointed: a resumed run gets a fresh one, so scope is decided again."""
+
+    access: Access
+    catalog: Catalog
+    planning: Planning
+    chat: Chat
+    searcher: Searcher
+    ranker: Ranker
+    writer: Writer
+    principal: Principal
+    today: dt.date
+    budgets: Budgets = field(default_factory=Budgets)
+    search_after_failure: bool = True
+    candidates: int = 50
+    passages: dict[str, Passage] = field(default_factory=dict)
+
+    def scope(self, kb: str) -> Scope:
+        return self.access.scope(self.principal, kb)

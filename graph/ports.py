@@ -1,0 +1,158 @@
+"""What the graph needs of the outside, named by the graph.
+
+`scope` is a parameter of every port that touches documents: a port must apply it itself, and
+the graph checks every hit against it again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from schemas.access import Principal, Scope
+from schemas.check import Bound
+from schemas.collection import Collection
+from schemas.filters import Filter
+from schemas.hits import Hit, Passage
+from schemas.mentions import Form, Mention, Proposal
+from schemas.plan import Condition, Key, Mode
+
+
+class Access(Protocol):
+    """Decides outside the model what a principal may see."""
+
+    def scope(self, principal: Principal, kb: str) -> Scope: ...
+
+
+class Catalog(Protocol):
+    """Describes collections: fields, types, value profiles; only values visible in the scope."""
+
+    async def describe(self, kb: str, scope: Scope) -> Collection: ...
+
+    def expression(self, filter_: Bound) -> str:
+        """The engine's expression for a filter; empty only for no filter."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What planning knows of a turn. `history` are earlier user turns, oldest first;
+    `previous` the conditions in force in the thread."""
+
+    question: str
+    today: dt.date
+    mode: Mode = Mode.AUTO
+    keys: tuple[Key, ...] = ()
+    history: tuple[str, ...] = ()
+    previous: tuple[Condition, ...] = ()
+
+
+class Planning(Protocol):
+    """Finds mentions, makes the form for the model, and turns its reply into conditions. Pure."""
+
+    def link(self, ask: Ask, collection: Collection) -> tuple[Mention, ...]: ...
+
+    def form(self, ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Form | None:
+        """The one question put to the model; None where there is nothing to judge."""
+        ...
+
+    def assemble(
+        self,
+        ask: Ask,
+        collection: Collection,
+        mentions: Sequence[Mention],
+        reply: Mapping[str, Any] | None,
+    ) -> Proposal: ...
+
+
+@dataclass(frozen=True)
+class Message:
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A whole reply; a stream cut before its end never becomes one. Counts are tokens."""
+
+    text: str
+    model: str
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    done_reason: str = "stop"
+
+
+class Chat(Protocol):
+    """A chat model."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def complete(
+        self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None
+    ) -> Completion: ...
+
+    def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]: ...
+
+
+@dataclass(frozen=True)
+class Query:
+    """One filtered search; an empty text lists what matches, in the order of the documents."""
+
+    kb: str
+    text: str
+    filter: Bound
+    limit: int = 50
+
+
+@dataclass(frozen=True)
+class Found:
+    """Hits best first, the expression that the engine saw, and milliseconds by part."""
+
+    hits: tuple[Hit, ...]
+    expression: str
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+
+class Searcher(Protocol):
+    """Filtered search and look-up over one store."""
+
+    async def search(self, query: Query, scope: Scope) -> Found: ...
+
+    async def count(self, kb: str, filter_: Bound, scope: Scope) -> int:
+        """How many visible documents match."""
+        ...
+
+    async def passages(self, kb: str, ids: Sequence[str], scope: Scope) -> tuple[Passage, ...]:
+        """The visible ones of these passages, in the order asked for."""
+        ...
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Hits kept, best first; `removed` counts what each step took away. `fallback`: everything
+    was taken away, and the hits are the nearest of what was found, not evidence."""
+
+    hits: tuple[Hit, ...]
+    fallback: bool = False
+    removed: Mapping[str, int] = field(default_factory=dict)
+    timings_ms: Mapping[str, float] = field(default_factory=dict)
+
+
+class Ranker(Protocol):
+    """Orders and cuts what a search found."""
+
+    async def rank(self, question: str, filter_: Filter, hits: Sequence[Hit]) -> Ranking: ...
+
+
+class Writer(Protocol):
+    """Writes an answer from numbered passages, with markers [n]."""
+
+    @property
+    def name(self) -> str: ...
+
+    def write(
+        self, question: str, passages: Sequence[Passage], notes: Sequence[str]
+    ) -> AsyncIterator[str]: ...

@@ -1,0 +1,82 @@
+"""What a run remembers between nodes, and a thread between runs: ids, plans and turns, never
+the text of a passage."""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Literal, TypedDict
+
+from schemas.answers import Step
+from schemas.filters import Filter
+from schemas.hits import HitRef
+from schemas.mentions import Mention, Proposal
+from schemas.model import Shape
+from schemas.plan import Branch, Condition, Key, Mode, Plan, Problem, ResultOutcome
+
+Goal = Literal["plan", "search", "answer"]
+
+
+class Turn(Shape):
+    """A finished turn of a thread: what was asked, the model's conditions, what was answered."""
+
+    question: str
+    answer: str
+    kb: str
+    conditions: tuple[Condition, ...] = ()
+    doc_ids: tuple[str, ...] = ()
+
+
+class Input(TypedDict, total=False):
+    question: str
+    kb: str
+    mode: Mode
+    keys: tuple[Key, ...]
+    caller: Filter
+    history: tuple[str, ...]
+    goal: Goal
+    top: int | None
+
+
+class State(Input, total=False):
+    """Each run starts its keys anew (FRESH); only `turns` lives as long as the thread."""
+
+    mentions: tuple[Mention, ...]
+    proposal: Proposal | None
+    plan: Plan
+    branches: tuple[Branch, ...]
+    model_calls: int
+    model_problems: tuple[Problem, ...]
+    hits: tuple[HitRef, ...]
+    removed: dict[str, int]
+    expression: str
+    steps: tuple[Step, ...]
+    result: ResultOutcome | None
+    answer: str
+    timings: dict[str, float]
+    turns: Annotated[list[Turn], operator.add]
+
+
+class Output(TypedDict, total=False):
+    plan: Plan
+    hits: tuple[HitRef, ...]
+    removed: dict[str, int]
+    expression: str
+    steps: tuple[Step, ...]
+    result: ResultOutcome | None
+    answer: str
+    timings: dict[str, float]
+
+
+FRESH: State = {
+    "mentions": (),
+    "proposal": None,
+    "branches": (),
+    "model_calls": 0,
+    "model_problems": (),
+    "hits": (),
+    "removed": {},
+    "expression": "",
+    "steps": (),
+    "result": None,
+    "answer": "",
+}

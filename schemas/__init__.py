@@ -1,0 +1,1 @@
+"""What things are: filters, collections, plans, hits, answers, errors. Pure."""

@@ -1,0 +1,16 @@
+"""The form in which strings are compared."""
+
+from __future__ import annotations
+
+from unicodedata import normalize
+
+
+def fold(text: str) -> str:
+    """NFKC, casefold, NFKC, runs of white space to one space, trimmed.
+
+    A text that folds to nothing counts as missing. The result never holds the control
+    characters U+001C to U+001F, which are white space to `str.split`.
+    """
+    if text.isascii():
+        return " ".join(text.lower().split())
+    return " ".join(normalize("NFKC", normalize("NFKC", text).casefold()).split())
