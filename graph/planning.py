@@ -184,7 +184,9 @@ def _plan(state: State, collection: Collection, context: Context) -> Plan:
         branches=branches,
         conditions=(*_said_by_caller(caller), *conditions),
         problems=problems,
-        text=to_text(effective, collection, language_of(state["question"])),
+        text=""
+        if effective == EVERYTHING
+        else to_text(effective, collection, language_of(state["question"])),
         expression=_expression(branches[0].filter, collection, context),
         model=context.chat.name if called else None,
         model_calls=state.get("model_calls", 0),

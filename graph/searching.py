@@ -46,8 +46,10 @@ async def search(state: State, runtime: Runtime[Context]) -> State:
         context.passages.update({hit.passage.id: hit.passage for hit in hits})
     for part, milliseconds in ((p, ms) for one in found for p, ms in one.timings_ms.items()):
         watch.add(f"search.{part}", milliseconds)
+    refs = tuple(_ref(hit) for hit in hits)
     return {
-        "hits": tuple(_ref(hit) for hit in hits),
+        "found": refs,
+        "hits": refs,
         "expression": " or ".join(f"({one.expression})" for one in found if one.expression)
         if len(found) > 1
         else found[0].expression,

@@ -46,6 +46,7 @@ class State(Input, total=False):
     branches: tuple[Branch, ...]
     model_calls: int
     model_problems: tuple[Problem, ...]
+    found: tuple[HitRef, ...]
     hits: tuple[HitRef, ...]
     removed: dict[str, int]
     expression: str
@@ -56,15 +57,8 @@ class State(Input, total=False):
     turns: Annotated[list[Turn], operator.add]
 
 
-class Output(TypedDict, total=False):
-    plan: Plan
-    hits: tuple[HitRef, ...]
-    removed: dict[str, int]
-    expression: str
-    steps: tuple[Step, ...]
-    result: ResultOutcome | None
-    answer: str
-    timings: dict[str, float]
+class Output(State, total=False):
+    """What a finished run hands out: its whole state, which holds no passage text."""
 
 
 FRESH: State = {
@@ -73,6 +67,7 @@ FRESH: State = {
     "branches": (),
     "model_calls": 0,
     "model_problems": (),
+    "found": (),
     "hits": (),
     "removed": {},
     "expression": "",

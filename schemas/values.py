@@ -90,6 +90,21 @@ def as_float32(number: float) -> float | None:
     return rounded if math.isfinite(rounded) else None
 
 
+def domain(field: Field) -> FieldType:
+    """The type that a field's elements are compared in: what its column can hold, where an int
+    field stands in a column of floats, or a number field in one of ints."""
+    element = field.type.element
+    if field.column is None or field.type.is_list:
+        return element
+    match element, field.column.kind:
+        case FieldType.INT, ColumnKind.FLOAT | ColumnKind.DOUBLE:
+            return FieldType.NUMBER
+        case FieldType.NUMBER, ColumnKind.INT:
+            return FieldType.INT
+        case _:
+            return element
+
+
 Key = str | int | float | bool
 """What a row's value is compared by: folded or exact text, number, boolean, day or ms."""
 
@@ -117,7 +132,7 @@ def _read(value: JsonValue, field: Field, *, exact: bool) -> Key | None:
 
 
 def _key(value: str | int | float | bool, field: Field, *, exact: bool) -> Key | None:
-    match field.type.element:
+    match domain(field):
         case FieldType.STRING:
             text = as_text(value)
             folded = fold(text)
@@ -136,7 +151,7 @@ def _key(value: str | int | float | bool, field: Field, *, exact: bool) -> Key |
         case FieldType.DATETIME:
             return _read_ms(value, field)
         case FieldType.STRING_LIST | FieldType.INT_LIST:
-            return None
+            raise AssertionError("a domain is never a list")
         case _ as never:
             assert_never(never)
 
@@ -145,7 +160,7 @@ def _read_day(value: str | int | float | bool, field: Field) -> int | None:
     if isinstance(value, str):
         moment = parse_moment(value.strip())
         if moment is not None:
-            return moment.day
+            return moment.ms // MS_PER_DAY if _holds_instants(field) else moment.day
         period = parse_period(value.strip())
         return period.start if period.is_day or _is_yearly(field) else None
     ms = _stored_ms(value, field)
@@ -162,12 +177,19 @@ def _read_ms(value: str | int | float | bool, field: Field) -> int | None:
     return _stored_ms(value, field)
 
 
+def _holds_instants(field: Field) -> bool:
+    """Whether the column has lost the zone that a time was written in."""
+    instants = (Encoding.EPOCH_MS, Encoding.EPOCH_S)
+    return field.column is not None and field.column.encoding in instants
+
+
 def _is_yearly(field: Field) -> bool:
     return field.column is not None and field.column.encoding is Encoding.YEAR
 
 
 def _stored_ms(value: int | float | bool, field: Field) -> int | None:
-    """Milliseconds of a number as it stands in the field's column."""
+    """Milliseconds of a number as it stands in a foreign column. Day numbers are only our own,
+    whose rows hold ISO days: an int in such a row is a year that somebody wrote, not a day."""
     number = as_number(value)
     if field.column is None or not isinstance(number, int):
         return None
@@ -176,15 +198,19 @@ def _stored_ms(value: int | float | bool, field: Field) -> int | None:
             ms = number
         case Encoding.EPOCH_S:
             ms = number * 1000
-        case Encoding.DAY_NUMBER:
-            ms = number * MS_PER_DAY
         case Encoding.YYYYMMDD:
             year, rest = divmod(number, 10_000)
             period = parse_period(f"{year:04d}-{rest // 100:02d}-{rest % 100:02d}")
             ms = period.start * MS_PER_DAY
         case Encoding.YEAR:
             ms = parse_period(f"{number:04d}").start * MS_PER_DAY
-        case Encoding.FOLDED | Encoding.EXACT | Encoding.ISO_DAY | Encoding.ISO_TIME:
+        case (
+            Encoding.FOLDED
+            | Encoding.EXACT
+            | Encoding.ISO_DAY
+            | Encoding.ISO_TIME
+            | Encoding.DAY_NUMBER
+        ):
             return None
         case _ as never:
             assert_never(never)

@@ -12,7 +12,7 @@ from langchain_core.messages import SystemMessage
 from langchain_ollama import ChatOllama
 from ollama import ResponseError
 
-from agent.models.transport import Budget, Endpoint, call, translate
+from agent.models.transport import Budget, Endpoint, call, close_client, translate
 from graph.ports import Completion, Message
 from schemas.errors import ModelError, ModelOutputCut
 
@@ -45,6 +45,9 @@ class OllamaChat:
             client_kwargs={"headers": endpoint.headers, "timeout": timeout_s},
         )
         self._temperature = temperature
+
+    async def close(self) -> None:
+        await close_client(self._client)
 
     @property
     def name(self) -> str:

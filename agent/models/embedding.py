@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from langchain_ollama import OllamaEmbeddings
 
-from agent.models.transport import Budget, Endpoint, call
+from agent.models.transport import Budget, Endpoint, call, close_client
 from schemas.errors import ModelError
 
 
@@ -32,6 +32,9 @@ class OllamaEmbedder:
             client_kwargs={"headers": endpoint.headers, "timeout": timeout_s},
         )
         self._dimension: int | None = None
+
+    async def close(self) -> None:
+        await close_client(self._client)
 
     @property
     def name(self) -> str:

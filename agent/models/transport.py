@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import httpx
+from langchain_ollama import ChatOllama, OllamaEmbeddings
 from ollama import ResponseError
 from tenacity import (
     AsyncRetrying,
@@ -59,6 +60,14 @@ async def call(endpoint: Endpoint, budget: Budget, work: Callable[[], Awaitable[
             except (httpx.TransportError, ConnectionError, ResponseError) as error:
                 raise translate(error, endpoint) from error
     raise AssertionError("a retried call returns or raises")
+
+
+async def close_client(client: ChatOllama | OllamaEmbeddings) -> None:
+    """Close the HTTP clients of a langchain client, which has no way of its own to do so."""
+    if client._async_client is not None:
+        await client._async_client.close()
+    if client._client is not None:
+        client._client.close()
 
 
 def translate(error: Exception, endpoint: Endpoint) -> FacetwiseError:

@@ -220,12 +220,7 @@ _RULES = (
     _rule(rf"the\s+{_DAY.replace('?:st|nd|rd|th)?', '?:st|nd|rd|th)')}", _day_of_month, "guessed"),
     _rule(r"(?P<year>(?:19|20)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?![-/\d])", _year_month),
     _rule(rf"{_MONTH}{_THAT_YEAR}", _named_month),
-    _rule(
-        r"(?:in|since|before|after|until|of|during|from|to|by|last)\s+"
-        + _MONTH.replace("|may", "").replace("|mar", ""),
-        _named_month,
-        "guessed",
-    ),
+    _rule(rf"(?<=in\s|ce\s|re\s|er\s|il\s|of\s|ng\s|om\s|by\s|st\s){_MONTH}", _named_month, "guessed"),
     _rule(rf"(?P<fiscal>fiscal\s+|FY\s?)?Q(?P<nth>[1-4]){_THAT_YEAR}", _quarter),
     _rule(rf"{_YEAR}[\s-]?Q(?P<nth>[1-4])", _quarter),
     _rule(r"Q(?P<nth>[1-4])", _quarter, "guessed"),

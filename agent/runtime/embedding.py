@@ -102,5 +102,3 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     first_axis[:, 0] = 1.0
     safe = np.where(lengths > 0, lengths, 1.0)
     return np.ascontiguousarray(np.where(lengths > 0, vectors / safe, first_axis))
-
-

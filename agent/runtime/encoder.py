@@ -107,10 +107,6 @@ class EncoderWorker:
         except (ConnectionError, asyncio.IncompleteReadError, ValidationError) as error:
             await self.stop()
             raise ModelError("the embedding worker has terminated") from error
-        except asyncio.CancelledError:
-            # What it still writes would be taken for the next answer.
-            await self.stop()
-            raise
 
     async def stop(self) -> None:
         process, self._process = self._process, None
@@ -153,6 +149,7 @@ class EncoderPool:
     def __init__(self, *, workers: int, log: IO[bytes]) -> None:
         self._workers = [EncoderWorker(log) for _ in range(min(max(workers, 1), _MAX_WORKERS))]
         self._idle: asyncio.LifoQueue[EncoderWorker] = asyncio.LifoQueue()
+        self._begun: set[asyncio.Task[tuple[BatchDone, bytes]]] = set()
         for worker in reversed(self._workers):
             self._idle.put_nowait(worker)
 
@@ -162,7 +159,8 @@ class EncoderPool:
 
     async def encode(self, texts: Sequence[str], *, truncate: bool) -> tuple[bytes, int]:
         """The vectors one after another as float32, and the tokens in all. Raise `ApiError` 400
-        for a text that is too long and not to be cut."""
+        for a text that is too long and not to be cut.
+        """
         batches = [
             Batch(texts=list(texts[i : i + _BATCH]), truncate=truncate)
             for i in range(0, len(texts), _BATCH)
@@ -171,21 +169,30 @@ class EncoderPool:
         tokens = 0
         step = len(self._workers)
         for first in range(0, len(batches), step):
-            tasks = [
-                asyncio.create_task(self._encode_one(b)) for b in batches[first : first + step]
-            ]
-            try:
-                for done, vectors in await asyncio.gather(*tasks):
-                    tokens += done.tokens
-                    parts.append(vectors)
-            finally:
-                for task in tasks:
-                    task.cancel()
+            for done, vectors in await self._together(batches[first : first + step]):
+                tokens += done.tokens
+                parts.append(vectors)
         return b"".join(parts), tokens
 
     async def close(self) -> None:
         for worker in self._workers:
             await worker.stop()
+
+    async def _together(self, batches: list[Batch]) -> list[tuple[BatchDone, bytes]]:
+        """Encode at the same time. Batches begun are finished even if nobody waits any more: a
+        worker whose answer was not read would have to be thrown away.
+        """
+        tasks = [asyncio.create_task(self._encode_one(batch)) for batch in batches]
+        self._begun.update(tasks)
+        for task in tasks:
+            task.add_done_callback(self._end)
+        await asyncio.wait(tasks)
+        return [task.result() for task in tasks]
+
+    def _end(self, task: asyncio.Task[tuple[BatchDone, bytes]]) -> None:
+        self._begun.discard(task)
+        if not task.cancelled():
+            task.exception()
 
     async def _encode_one(self, batch: Batch) -> tuple[BatchDone, bytes]:
         worker = await self._idle.get()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,10 +39,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Finish:
-    """The end of a generation. Durations in milliseconds; cached prompt tokens are counted."""
+    """The end of a generation. Durations in milliseconds; `cached_tokens` of the prompt were known
+    from the prompt before.
+    """
 
     reason: str
     prompt_tokens: int
+    cached_tokens: int
     prompt_ms: float
     output_tokens: int
     output_ms: float
@@ -64,7 +67,7 @@ def generate_call(request: GenerateRequest) -> Call:
 
 async def generate(
     client: httpx.AsyncClient, runner: LlamaRunner, call: Call
-) -> AsyncIterator[Piece | Finish]:
+) -> AsyncGenerator[Piece | Finish]:
     """Yield pieces, then one `Finish`. Closing the iterator cancels the generation.
 
     Raise `ApiError` for what llama.cpp refuses, and when its process ends.
@@ -135,6 +138,7 @@ async def _read_events(response: httpx.Response) -> AsyncIterator[Piece | Finish
     yield Finish(
         reason="length" if reason == "length" else "stop",
         prompt_tokens=int(usage.get("prompt_tokens", 0)),
+        cached_tokens=int(timings.get("cache_n", 0)),
         prompt_ms=float(timings.get("prompt_ms", 0)),
         output_tokens=int(usage.get("completion_tokens", 0)),
         output_ms=float(timings.get("predicted_ms", 0)),

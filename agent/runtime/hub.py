@@ -29,7 +29,8 @@ def fetch_from_hub(weights: Weights, target: Path, report: Progress) -> None:
     except httpx.HTTPError as error:
         raise SourceFailed(f"{url}: {error or type(error).__name__}") from error
     found = file_sha256(
-        draft, lambda done: report(done, weights.size, f"verifying {weights.model}")
+        draft,
+        lambda done: report(f"verifying {weights.model}", min(done, weights.size), weights.size),
     )
     if found != weights.sha256:
         draft.unlink()
@@ -52,4 +53,4 @@ def _download(
             for block in response.iter_bytes(_BLOCK):
                 out.write(block)
                 done += len(block)
-                report(min(done, weights.size), weights.size, f"fetching {weights.model}")
+                report(f"fetching {weights.model}", min(done, weights.size), weights.size)

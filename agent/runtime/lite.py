@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import IO
 
 import psutil
@@ -132,6 +133,16 @@ class MilvusLite:
             await process.wait()
 
 
+def _interrupt_once(number: int, _frame: FrameType | None) -> None:
+    """Milvus Lite closes its files on KeyboardInterrupt only.
+
+    A second signal in the midst of that would leave rows both in a segment and in the log, to be
+    seen twice from then on.
+    """
+    signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main(argv: Sequence[str]) -> int:
     """Run `milvus-lite server` in this process, bound to loopback and to its parent's life."""
     parser = argparse.ArgumentParser(prog="agent.runtime.lite")
@@ -140,8 +151,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--parent", type=int, required=True)
     args = parser.parse_args(argv)
     die_with_parent(args.parent, signal.SIGTERM)
-    # Milvus Lite closes its files on KeyboardInterrupt only.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _interrupt_once)
 
     from milvus_lite.cmdline import main as milvus_lite  # noqa: PLC0415  parents need no engine
 

@@ -32,6 +32,10 @@ class ProcessMark(BaseModel):
         except psutil.NoSuchProcess:
             return None
 
+    @classmethod
+    def own(cls) -> ProcessMark:
+        return cls(pid=os.getpid(), created=psutil.Process().create_time())
+
     def process(self) -> psutil.Process | None:
         """The marked process while it lives; None when it ended or its id belongs to another."""
         try:

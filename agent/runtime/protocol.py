@@ -5,7 +5,6 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -47,9 +46,9 @@ def parse_duration(value: object) -> timedelta | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError(f"keep_alive is a duration, not {value!r}")
     seconds = _go_seconds(value) if isinstance(value, str) else float(value)
-    if seconds < 0 or math.isinf(seconds):
+    if not 0 <= seconds < FOREVER.total_seconds():
         return FOREVER
-    return min(timedelta(seconds=seconds), FOREVER)
+    return timedelta(seconds=seconds)
 
 
 def _go_seconds(text: str) -> float:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import hashlib
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from filelock import AcquireReturnProxy, FileLock, Timeout
+from filelock import FileLock, Timeout
 
 from agent.runtime.config import RuntimeConfig
 from schemas.errors import ModelNotFound, WeightsUnavailable
 
-Progress = Callable[[int, int, str], None]
-"""Called with bytes done, bytes in all, and what is going on."""
+Progress = Callable[[str, int, int], None]
+"""Called with what is going on, bytes done and bytes in all."""
 
 _BLOCK = 1 << 20
 # Parts and the joined file lie side by side for a moment.
@@ -93,15 +94,11 @@ def cached_path(weights: Weights, cache_dir: Path) -> Path | None:
     return path if path.is_file() and path.stat().st_size == weights.size else None
 
 
-def ensure_weights(
-    config: RuntimeConfig,
-    on_progress: Progress | None = None,
-    sources: list[tuple[str, Source]] | None = None,
-) -> Path:
+def ensure_weights(config: RuntimeConfig, on_progress: Progress | None = None) -> Path:
     """The file of the configured chat model; fetched if it is not there yet.
 
-    Raise `WeightsUnavailable` with every source tried and what each said, `ModelNotFound` for a
-    name without known weights and without `gguf_path`.
+    Raise `WeightsUnavailable` if no source gives it, or `gguf_path` is not a model; `ModelNotFound`
+    for a name without known weights and without `gguf_path`.
     """
     if config.gguf_path is not None:
         return _local(config.gguf_path)
@@ -116,7 +113,7 @@ def ensure_weights(
     if found is not None:
         return found
     report = on_progress or _ignore
-    return _fetch(weights, config.cache_dir, report, sources or default_sources(config))
+    return fetch_weights(weights, config.cache_dir, report, default_sources(config))
 
 
 def default_sources(config: RuntimeConfig) -> list[tuple[str, Source]]:
@@ -156,9 +153,13 @@ def _local(path: Path) -> Path:
     return path
 
 
-def _fetch(
+def fetch_weights(
     weights: Weights, cache_dir: Path, report: Progress, sources: list[tuple[str, Source]]
 ) -> Path:
+    """Fetch from the first source that can, once for all processes that share `cache_dir`.
+
+    Raise `WeightsUnavailable` with every source tried and what each said.
+    """
     cache_dir.mkdir(parents=True, exist_ok=True)
     target = cache_dir / weights.file_name
     with _exclusive(FileLock(cache_dir / f"{weights.file_name}.lock"), weights, report):
@@ -170,11 +171,13 @@ def _fetch(
         return target
 
 
-def _exclusive(lock: FileLock, weights: Weights, report: Progress) -> AcquireReturnProxy:
+def _exclusive(
+    lock: FileLock, weights: Weights, report: Progress
+) -> AbstractContextManager[object]:
     try:
         return lock.acquire(timeout=0.1)
     except Timeout:
-        report(0, weights.size, f"another process is fetching {weights.model}; waiting for it")
+        report(f"another process is fetching {weights.model}; waiting for it", 0, weights.size)
         return lock.acquire()
 
 
@@ -209,5 +212,5 @@ def _check_disk(weights: Weights, cache_dir: Path) -> None:
         )
 
 
-def _ignore(done: int, total: int, message: str) -> None:
+def _ignore(what: str, done: int, total: int) -> None:
     """Report to nobody."""

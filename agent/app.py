@@ -1,0 +1,372 @@
+"""The one place where the rooms meet."""
+
+from __future__ import annotations
+
+import datetime as dt
+import zoneinfo
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import aiosqlite
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from agent.access.local import GrantedAccess
+from agent.backends import Backends, Notify, Progress
+from agent.ingest.options import IngestOptions
+from agent.ingest.pipeline import Ingest
+from agent.ingest.report import IngestReport
+from agent.ingest.report import Progress as IngestProgress
+from agent.models.chat import OllamaChat
+from agent.models.embedding import OllamaEmbedder
+from agent.models.extractive import ExtractiveWriter
+from agent.models.transport import Endpoint
+from agent.models.written import ModelWriter
+from agent.planning.planner import Planner
+from agent.ranking.chain import StrategyChain
+from agent.ranking.diversity import Diversity
+from agent.ranking.hard_filter import HardFilter
+from agent.ranking.packing import Packing
+from agent.requests import AskOptions
+from agent.results import answer_of, events_of, result_of
+from agent.settings import Settings, load_settings
+from agent.store.described import DescribedCatalog
+from agent.store.store import MilvusStore
+from graph.build import build_graph
+from graph.context import Budgets, Context
+from graph.ports import Catalog, Chat, Searcher, Writer
+from graph.serde import state_serializer
+from graph.state import Goal, Input, Output, State
+from schemas.access import LOCAL, Principal
+from schemas.answers import Answer, Event, EventKind, SearchResult
+from schemas.collection import Collection
+from schemas.errors import SettingsError, UsageError
+from schemas.hits import Passage
+from schemas.plan import Plan
+
+Compiled = CompiledStateGraph[State, Context, Input, Output]
+
+
+class Agent:
+    """Everything facetwise does, over one set of settings. Use it as a context manager.
+
+    What a principal may see is decided per call; without one, the local person's grants hold.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        notify: Notify | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.settings = settings or load_settings()
+        self.backends = Backends(self.settings, notify=notify, progress=progress)
+        self._closing = AsyncExitStack()
+        self._store: MilvusStore | None = None
+        self._chat: OllamaChat | None = None
+        self._embedder: OllamaEmbedder | None = None
+        self._threads: Compiled | None = None
+        self._planner = Planner()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._closing.aclose()
+
+    @cached_property
+    def graph(self) -> Compiled:
+        """The compiled graph without a memory; threads have their own, with a checkpointer."""
+        return build_graph().compile(name="facetwise")
+
+    async def plan(
+        self, question: str, *, principal: Principal = LOCAL, **options: Any
+    ) -> Plan:
+        """The checked filter for a question, without a search."""
+        asked = AskOptions(**options)
+        context = await self._context(asked, principal, goal="plan")
+        state = await self._finish(question, asked, context, "plan")
+        return state["plan"]
+
+    async def search(
+        self, question: str, *, principal: Principal = LOCAL, **options: Any
+    ) -> SearchResult:
+        """Ranked passages."""
+        asked = AskOptions(**options)
+        context = await self._context(asked, principal, goal="search")
+        state = await self._finish(question, asked, context, "search")
+        return result_of(question, state, context, explain=asked.explain)
+
+    async def ask(
+        self, question: str, *, principal: Principal = LOCAL, **options: Any
+    ) -> Answer:
+        """A whole answer with its references."""
+        asked = AskOptions(**options)
+        context = await self._context(asked, principal, goal="answer")
+        state = await self._finish(question, asked, context, "answer")
+        return answer_of(question, state, context, asked.thread)
+
+    async def stream(
+        self, question: str, *, principal: Principal = LOCAL, **options: Any
+    ) -> AsyncIterator[Event]:
+        """Stages as they begin, the plan, pieces of text, then filter, references and done."""
+        asked = AskOptions(**options)
+        context = await self._context(asked, principal, goal="answer")
+        state: State = {}
+        async for kind, data in self._run(question, asked, context, "answer"):
+            if kind == "custom":
+                yield Event(kind=EventKind(data["kind"]), data=data["data"])
+            else:
+                state = data
+        for event in events_of(answer_of(question, state, context, asked.thread)):
+            yield event
+
+    async def ingest(
+        self,
+        paths: Sequence[Path],
+        *,
+        kb: str | None = None,
+        tags: Sequence[str] = (),
+        prune: bool = False,
+        on_progress: Callable[[IngestProgress], None] | None = None,
+    ) -> IngestReport:
+        """Take documents into a knowledge base, which is created where it does not exist."""
+        options = self.settings.ingest
+        pipeline = Ingest(
+            await self.store(),
+            await self.embedder(),
+            IngestOptions(
+                chunk_size=options.chunk_size,
+                chunk_overlap=options.chunk_overlap,
+                embed_batch=options.embed_batch,
+                write_chunks=options.write_batch,
+                access_fields=options.access_fields,
+            ),
+        )
+        return await pipeline.run(
+            self.kb(kb),
+            paths,
+            tags=tags,
+            prune=prune,
+            on_progress=on_progress or (lambda progress: None),
+        )
+
+    async def describe(self, kb: str | None = None, principal: Principal = LOCAL) -> Collection:
+        """Fields, types and values of a knowledge base, as far as the principal may see them."""
+        name = self.kb(kb)
+        return await (await self.store()).describe(name, self._access.scope(principal, name))
+
+    def kb(self, name: str | None) -> str:
+        return name or self.settings.kb
+
+    def today(self) -> dt.date:
+        """The present day in the configured zone; the only place where the clock is read."""
+        name = self.settings.planning.timezone
+        try:
+            zone = zoneinfo.ZoneInfo(name) if name else None
+        except (zoneinfo.ZoneInfoNotFoundError, ValueError) as error:
+            raise SettingsError(
+                f"planning.timezone: {name!r} is not a time zone; give an IANA name such as "
+                "Europe/Berlin"
+            ) from error
+        return dt.datetime.now(zone).date()
+
+    async def store(self) -> MilvusStore:
+        """The store, connected on first use."""
+        if self._store is None:
+            address = await self.backends.store()
+            settings = self.settings
+            self._store = MilvusStore(
+                address.uri,
+                token=address.token,
+                side_dir=settings.paths.data / "catalogue",
+                embed_query=self._embed_query,
+                dialect=settings.store.dialect,
+                dense_weight=settings.store.dense_weight,
+                fusion=settings.store.fusion,
+                timeout_s=settings.store.timeout_s,
+            )
+            self._closing.push_async_callback(self._store.close)
+        return self._store
+
+    async def chat(self) -> OllamaChat:
+        if self._chat is None:
+            models = self.settings.models
+            self._chat = OllamaChat(
+                await self.backends.chat(),
+                context=models.context,
+                keep_alive=models.keep_alive,
+                timeout_s=models.timeout_s,
+                temperature=self.settings.answer.temperature,
+                parallel=models.parallel,
+                budget=self.backends.budget,
+            )
+            self._closing.push_async_callback(self._chat.close)
+        return self._chat
+
+    async def embedder(self) -> OllamaEmbedder:
+        if self._embedder is None:
+            self._embedder = OllamaEmbedder(
+                await self.backends.embedding(),
+                timeout_s=self.settings.models.timeout_s,
+                budget=self.backends.budget,
+            )
+            self._closing.push_async_callback(self._embedder.close)
+        return self._embedder
+
+    async def _embed_query(self, text: str) -> list[float]:
+        return await (await self.embedder()).embed_query(text)
+
+    @cached_property
+    def _access(self) -> GrantedAccess:
+        return GrantedAccess()
+
+    async def _context(self, asked: AskOptions, principal: Principal, *, goal: Goal) -> Context:
+        settings = self.settings
+        catalog, searcher = await self._sources(asked, goal)
+        policy = settings.rag.filter
+        return Context(
+            access=self._access,
+            catalog=catalog,
+            planning=self._planner,
+            chat=_LazyChat(self),
+            searcher=searcher,
+            ranker=_ranker(settings, policy.enabled),
+            writer=_LazyWriter(self),
+            principal=principal,
+            today=asked.today or self.today(),
+            budgets=Budgets(
+                repairs=settings.planning.repairs,
+                loosen_steps=settings.loosen.steps if settings.loosen.enabled else 0,
+                minimum_hits=settings.loosen.minimum,
+            ),
+            search_after_failure=settings.planning.on_failure == "search",
+            candidates=settings.rag.candidates,
+        )
+
+    async def _sources(self, asked: AskOptions, goal: Goal) -> tuple[Catalog, Searcher]:
+        if asked.collection is None:
+            store = await self.store()
+            return store, store
+        if goal != "plan":
+            raise UsageError(
+                f"the collection {asked.collection.name!r} is only described: it can be planned "
+                "for, not searched"
+            )
+        described = DescribedCatalog(asked.collection, self.settings.store.dialect)
+        return described, described
+
+    async def _finish(
+        self, question: str, asked: AskOptions, context: Context, goal: Goal
+    ) -> State:
+        state: State = {}
+        async for kind, data in self._run(question, asked, context, goal):
+            if kind == "values":
+                state = data
+        return state
+
+    async def _run(
+        self, question: str, asked: AskOptions, context: Context, goal: Goal
+    ) -> AsyncIterator[tuple[str, Any]]:
+        if not question.strip():
+            raise UsageError("the question is empty")
+        settings = self.settings
+        kb = asked.collection.name if asked.collection else self.kb(asked.kb)
+        given: Input = {
+            "question": question.strip(),
+            "kb": kb,
+            "mode": asked.mode or settings.planning.mode,
+            "keys": asked.keys,
+            "caller": asked.filter,
+            "history": asked.history,
+            "goal": goal,
+            "top": asked.top,
+        }
+        graph, config = self.graph, {}
+        if asked.thread is not None:
+            graph = await self._threaded()
+            config = {"configurable": {"thread_id": f"{context.principal.name}\x1f{asked.thread}"}}
+        async for kind, data in graph.astream(
+            given, config, context=context, stream_mode=["custom", "values"]
+        ):
+            yield str(kind), data
+
+    async def _threaded(self) -> Compiled:
+        """The graph with a memory of threads in SQLite."""
+        if self._threads is None:
+            path = self.settings.paths.data / "threads.sqlite"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            connection = await self._closing.enter_async_context(aiosqlite.connect(path))
+            saver = AsyncSqliteSaver(connection, serde=state_serializer())
+            self._threads = build_graph().compile(name="facetwise", checkpointer=saver)
+        return self._threads
+
+
+class _LazyChat:
+    """Finds the chat model when a plan needs one: a question without mentions needs none."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    @property
+    def name(self) -> str:
+        return self._agent.settings.models.chat
+
+    async def complete(self, messages: Any, schema: Any = None) -> Any:
+        return await (await self._agent.chat()).complete(messages, schema)
+
+    async def stream(self, messages: Any) -> AsyncIterator[str]:
+        async for piece in (await self._agent.chat()).stream(messages):
+            yield piece
+
+
+class _LazyWriter:
+    """Decides at the answer who writes it: the embedded model is too small to be trusted."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+        self.name = "writer"
+
+    async def write(
+        self, question: str, passages: Sequence[Passage], notes: Sequence[str]
+    ) -> AsyncIterator[str]:
+        writer = await self._choose()
+        self.name = writer.name
+        async for piece in writer.write(question, passages, notes):
+            yield piece
+
+    async def _choose(self) -> Writer:
+        settings = self._agent.settings
+        kind = settings.answer.writer
+        if kind == "auto":
+            endpoint: Endpoint = await self._agent.backends.chat()
+            kind = "model" if endpoint.origin == "ollama" else "extractive"
+        if kind == "model":
+            return ModelWriter(await self._agent.chat(), context=settings.models.context)
+        return ExtractiveWriter(await self._agent.embedder(), limit=settings.answer.sentences)
+
+
+def _ranker(settings: Settings, enabled: bool) -> StrategyChain:
+    policy = settings.rag.filter
+    packing = Packing(policy.max_retrieval_results, policy.max_total_chars)
+    if not enabled:
+        return StrategyChain([packing])
+    strategies = [HardFilter(policy.min_document_length), packing]
+    if policy.diversity_enabled:
+        strategies.append(Diversity(policy.max_per_source))
+    fallback = policy.fallback_top_k if policy.fallback_enabled else 0
+    return StrategyChain(strategies, fallback=fallback)
+
+
+
+

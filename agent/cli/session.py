@@ -1,0 +1,129 @@
+"""What commands share: settings from options, an agent for the time of one command, output."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import json
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from agent.app import Agent
+    from schemas.collection import Collection
+    from schemas.filters import Filter
+    from schemas.plan import Key
+
+T = TypeVar("T")
+
+ModeName = Literal["auto", "semi_auto", "manual", "off"]
+
+Kb = Annotated[str | None, typer.Option("--kb", help="Knowledge base; default from settings.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+ModeOption = Annotated[
+    ModeName | None, typer.Option("--mode", help="Who may set conditions; default from settings.")
+]
+KeysOption = Annotated[
+    str | None,
+    typer.Option(
+        "--keys", help="semi_auto: fields for the model, such as author,year:ge (operator pinned)."
+    ),
+]
+FilterOption = Annotated[
+    str | None, typer.Option("--filter", help="A filter of your own, as JSON; always holds.")
+]
+TodayOption = Annotated[
+    str | None, typer.Option("--today", help="The day that 'last year' counts from (ISO).")
+]
+
+
+def note(line: str) -> None:
+    """One line for the person who waits."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
+
+
+def show(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+
+
+def show_json(data: Any) -> None:
+    """Print one JSON document; shapes are dumped as they are named on the wire."""
+    plain = data.model_dump(mode="json") if hasattr(data, "model_dump") else data
+    sys.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2) + "\n")
+
+
+def with_agent(work: Callable[[Agent], Awaitable[T]]) -> T:
+    """Run `work` with an agent over the effective settings, and close it."""
+    from agent.app import Agent
+    from agent.cli.progress import DownloadBar
+
+    async def main() -> T:
+        with DownloadBar() as bar:
+            async with Agent(notify=note, progress=bar.update) as agent:
+                return await work(agent)
+
+    return asyncio.run(main())
+
+
+def parse_filter_option(text: str | None) -> Filter:
+    """The filter of `--filter`; UsageError if it is not JSON, FilterError if it is no filter."""
+    from schemas.errors import FilterError
+    from schemas.filters import EVERYTHING, parse_filter
+
+    if text is None:
+        return EVERYTHING
+    try:
+        decoded = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise FilterError(f"--filter is not JSON: {error.msg} at character {error.pos}") from error
+    return parse_filter(decoded)
+
+
+def parse_keys(text: str | None) -> tuple[Key, ...]:
+    """`author,year:ge` as keys; an unknown operator is an error that names the allowed ones."""
+    from schemas.operators import op_from
+    from schemas.plan import Key
+
+    keys = []
+    for item in (part.strip() for part in (text or "").split(",")):
+        if item:
+            name, colon, op = item.rpartition(":")
+            keys.append(Key(name=name, op=op_from(op)) if colon and name else Key(name=item))
+    return tuple(keys)
+
+
+def parse_today(text: str | None) -> dt.date | None:
+    from schemas.errors import UsageError
+
+    if text is None:
+        return None
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(f"--today {text!r} is not a day; write it as 2026-01-31") from error
+
+
+def read_collection(path: Path) -> Collection:
+    """A described collection from a JSON file; the error names each bad key."""
+    from pydantic import ValidationError
+
+    from schemas.collection import Collection
+    from schemas.errors import UsageError
+
+    try:
+        return Collection.model_validate_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UsageError(f"{path} does not exist") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from error
+    except ValidationError as error:
+        faults = "; ".join(
+            f"{'.'.join(map(str, item['loc'])) or 'file'}: {item['msg']}"
+            for item in error.errors(include_url=False)[:5]
+        )
+        raise UsageError(f"{path} does not describe a collection: {faults}") from error

@@ -1,0 +1,188 @@
+"""Files become documents of a knowledge base."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from agent.ingest.discovery import Discovery, discover
+from agent.ingest.drafting import Drafter
+from agent.ingest.identity import Identities
+from agent.ingest.inference import Inference
+from agent.ingest.loaders import DEFAULT_LOADERS, Loader, Loaders
+from agent.ingest.metadata import Describer
+from agent.ingest.options import IngestOptions
+from agent.ingest.ports import Embedder, Library
+from agent.ingest.report import IngestReport, Progress, peak_rss
+from agent.ingest.schema import check_types, plan_fields
+from agent.ingest.splitting import Splitter
+from agent.ingest.stream import Clock, OnProgress, Outcome, Stream
+from agent.ingest.survey import Survey, Surveyor
+from schemas.collection import Field
+from schemas.errors import UsageError
+
+_LOOKED_AT_ONCE = 64
+
+
+def _silent(progress: Progress) -> None:
+    """The default for those who do not want to know."""
+
+
+class Ingest:
+    """Takes files and folders into knowledge bases.
+
+    The same files again change nothing and embed nothing. A changed file replaces its document
+    as a whole. A run that is cut off leaves whole documents only, and the next one goes on.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        embedder: Embedder,
+        options: IngestOptions | None = None,
+        *,
+        loaders: Iterable[Loader] = DEFAULT_LOADERS,
+        clock: Clock = time.perf_counter,
+    ) -> None:
+        self._library = library
+        self._embedder = embedder
+        self._options = options or IngestOptions()
+        self._loaders = Loaders(loaders)
+        self._splitter = Splitter(self._options.chunk_size, self._options.chunk_overlap)
+        self._clock = clock
+
+    async def run(
+        self,
+        kb: str,
+        paths: Sequence[str | Path],
+        *,
+        tags: Sequence[str] = (),
+        prune: bool = False,
+        adopt: bool = False,
+        on_progress: OnProgress = _silent,
+    ) -> IngestReport:
+        """`tags` are added to every document. `prune` deletes the documents of the folders given
+        whose files are gone. `adopt` lets a file replace a document of the same id that came
+        from another folder, as after a folder has moved; without it such a file fails.
+
+        Files that fail are in the report. UsageError for a missing path, DimensionMismatch
+        before anything is written; ModelError and StoreError for outages.
+        """
+        began = self._clock()
+        found = await asyncio.to_thread(discover, paths, self._loaders.accepts)
+        known = await self._library.fields(kb)
+        check_types(known or (), self._options.types)
+        identities = Identities({} if known is None else await self._library.hashes(kb))
+        inference = Inference(known or (), self._options.types)
+        survey = await self._survey(found, identities, inference, tags, adopt)
+        gone = identities.vanished(found, survey.seen) if prune else ()
+        _check_prune(found, gone)
+        surveyed = self._clock()
+        outcome = Outcome()
+        try:
+            if survey.pending:
+                fields = await self._prepare(kb, known or (), inference, tags)
+                stream = self._stream(kb, fields, tags, on_progress)
+                outcome = stream.outcome
+                await stream.run(survey.pending)
+            if gone:
+                await self._library.delete(kb, gone)
+        finally:
+            if outcome.written or known is not None:
+                await self._library.finish(kb)
+        outcome.seconds.update({"survey": surveyed - began, "total": self._clock() - began})
+        return _report(kb, found, survey, outcome, gone)
+
+    async def _survey(
+        self,
+        found: Discovery,
+        identities: Identities,
+        inference: Inference,
+        tags: Sequence[str],
+        adopt: bool,
+    ) -> Survey:
+        surveyor = Surveyor(
+            identities,
+            inference,
+            self._loaders,
+            self._options,
+            self._fingerprint(tags),
+            adopt=adopt,
+        )
+        for start in range(0, len(found.files), _LOOKED_AT_ONCE):
+            some = found.files[start : start + _LOOKED_AT_ONCE]
+            await asyncio.to_thread(surveyor.look, some)
+        return surveyor.survey
+
+    async def _prepare(
+        self, kb: str, known: Sequence[Field], inference: Inference, tags: Sequence[str]
+    ) -> tuple[Field, ...]:
+        tagged = bool(tags or self._options.tag_rules)
+        fields = plan_fields(known, inference, self._options, tagged=tagged)
+        await self._library.prepare(
+            kb,
+            fields,
+            dimension=await self._embedder.dimension(),
+            embedding_model=self._embedder.name,
+            access_fields=self._options.access_fields,
+        )
+        return fields
+
+    def _stream(
+        self, kb: str, fields: Sequence[Field], tags: Sequence[str], on_progress: OnProgress
+    ) -> Stream:
+        drafter = Drafter(
+            self._loaders,
+            Describer(fields, self._options, tags),
+            self._splitter,
+            self._options,
+            self._fingerprint(tags),
+        )
+        return Stream(
+            self._library,
+            self._embedder,
+            drafter,
+            self._options,
+            kb=kb,
+            on_progress=on_progress,
+            clock=self._clock,
+        )
+
+    def _fingerprint(self, tags: Sequence[str]) -> str:
+        """All that makes another document of the same bytes."""
+        options = self._options
+        rules = {tag: sorted(words) for tag, words in options.tag_rules.items()}
+        parts = [self._splitter.method, sorted(tags), options.tag_field, rules]
+        parts += [sorted(options.access_fields), str(options.zone)]
+        return json.dumps(parts, sort_keys=True, ensure_ascii=False)
+
+
+def _check_prune(found: Discovery, gone: Sequence[str]) -> None:
+    """An empty folder is more often one that is not mounted than one to be forgotten."""
+    if gone and not found.files:
+        folders = ", ".join(str(folder) for folder in found.folders)
+        raise UsageError(
+            f"no documents in {folders}: pruning would delete all {len(gone)} that came from there",
+            remedy="delete them by id, if that is meant",
+        )
+
+
+def _report(
+    kb: str, found: Discovery, survey: Survey, outcome: Outcome, gone: Sequence[str]
+) -> IngestReport:
+    return IngestReport(
+        kb=kb,
+        added=tuple(sorted(outcome.added)),
+        replaced=tuple(sorted(outcome.replaced)),
+        unchanged=tuple(sorted(survey.unchanged)),
+        pruned=tuple(gone),
+        skipped=tuple(found.skipped),
+        failed=tuple(sorted((*survey.failed, *outcome.failed), key=lambda one: one.file)),
+        notes=tuple(sorted(outcome.notes, key=lambda note: (note.file, note.line or 0))),
+        chunks=outcome.chunks,
+        seconds=dict(outcome.seconds),
+        peak_rss_bytes=peak_rss(),
+    )

@@ -1,0 +1,63 @@
+"""How closely a mention stands to words that name a field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agent.planning.facets import FacetHit
+
+STRONG = 0.6
+_LINK = frozenset(
+    """
+    is are was were be been being = : of the a an than more less fewer greater larger higher lower smaller
+    bigger over under above below at least most exactly equal to equals named called by in on with that
+    who which has have had s number no # value values code name it its from about around only not n't
+    titled include includes including contains containing contain starts start ends end begin begins beginning
+    """.split()
+)
+_BREAK = re.compile(r"[,;?!。，；？！、]|\b(?:and|or|but|when|where|while|if)\b|[和及或且]", re.IGNORECASE)
+_LINK_ZH = re.compile(r"^[是为在有要达到等于大概的：:得能约里中含带叫做包括\s]*$")
+_AFTER = re.compile(r"^\s*(?:as\s+(?:the|an?|its|their)|in|for|of)?\s*(?:the)?\s*$", re.IGNORECASE)
+_FAR = 60
+
+
+def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[str, float]:
+    """Field → 0..1 from its best-placed hit; fields that nothing names are left out."""
+    scores: dict[str, float] = {}
+    for hit in hits:
+        if hit.start < end and start < hit.end:
+            continue
+        near = (
+            _leading(text[hit.end : start])
+            if hit.end <= start
+            else _trailing(text[end : hit.start])
+        )
+        score = hit.weight * near
+        if score > scores.get(hit.field, 0.0):
+            scores[hit.field] = score
+    return scores
+
+
+def _leading(gap: str) -> float:
+    """How well words between a field's name and the mention bind them: "Venue is …"."""
+    if len(gap) > _FAR:
+        return 0.05
+    if _LINK_ZH.fullmatch(gap):
+        return 1.0
+    if _BREAK.search(gap):
+        return 0.12
+    words = re.findall(r"[\w'#=:]+", gap.lower())
+    strange = sum(word not in _LINK for word in words)
+    return 1.0 if not strange else max(0.2, 0.6 - 0.1 * strange)
+
+
+def _trailing(gap: str) -> float:
+    """How well words between the mention and a field's name bind them: "4 cylinders"."""
+    if len(gap) > _FAR:
+        return 0.05
+    if _AFTER.fullmatch(gap):
+        return 0.97
+    if _BREAK.search(gap):
+        return 0.1
+    return max(0.15, 0.5 - 0.1 * len(gap.split()))

@@ -1,0 +1,180 @@
+"""From the model's reply to conditions, a filter and a search text.
+
+Whatever the reply holds, only uses that code offered can come out of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from graph.ports import Ask
+from schemas.collection import Collection
+from schemas.filters import Compare, Op, leaves
+from schemas.mentions import Mention, Proposal
+from schemas.operators import MEMBERSHIP
+from schemas.plan import Branch, PlanOutcome, Problem
+
+from agent.planning.form import asked_of, keyed, offered
+from agent.planning.joins import Accepted, Joined, join
+from agent.planning.smalltalk import is_small_talk
+from agent.planning.subject import subject
+from agent.planning.uses import IGNORE, SOFT, Use
+
+MOST_BRANCHES = 4
+_COMPARED = re.compile(
+    r"\beach\b|\brespectively\b|\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b|分别|各自|各(?!种|类)|对比|比较|相比|区别|差异",
+    re.IGNORECASE,
+)
+_ADDED = re.compile(
+    r"\b(?:too|also|as\s+well|in\s+addition|add|plus|along\s+with|include)\b|也|还要|还有|加上|再加|以及",
+    re.IGNORECASE,
+)
+
+
+def make_proposal(
+    ask: Ask,
+    collection: Collection,
+    mentions: Sequence[Mention],
+    reply: Mapping[str, Any] | None,
+) -> Proposal:
+    """What planning makes of a reply; `reply` is None where the model gave none that can be used."""
+    if is_small_talk(ask.question):
+        return Proposal(outcome=PlanOutcome.NOT_A_QUESTION, query=ask.question)
+    asked = asked_of(ask, collection, mentions)
+    if not asked:
+        return _unfiltered(ask, PlanOutcome.NO_FILTER)
+    problems = _faults(asked, reply)
+    if reply is None or len(problems) >= len(asked):
+        return _unfiltered(ask, PlanOutcome.FAILED, problems)
+    accepted = _accepted(ask, collection, mentions, reply)
+    if not accepted:
+        return _unfiltered(ask, PlanOutcome.NO_FILTER, problems)
+    joined = join(ask.question, accepted, collection)
+    query = subject(ask.question, accepted)
+    return Proposal(
+        outcome=PlanOutcome.PLANNED,
+        query=query,
+        branches=_branches(ask.question, query, joined),
+        conditions=joined.conditions,
+        problems=(*problems, *_ties(accepted)),
+    )
+
+
+def _unfiltered(
+    ask: Ask, outcome: PlanOutcome, problems: Sequence[Problem] = ()
+) -> Proposal:
+    branch = Branch(query=ask.question)
+    return Proposal(
+        outcome=outcome, query=ask.question, branches=(branch,), problems=tuple(problems)
+    )
+
+
+def _faults(
+    asked: Mapping[str, Sequence[str]], reply: Mapping[str, Any] | None
+) -> tuple[Problem, ...]:
+    if reply is None:
+        return (Problem(code="no_reply", message="the model gave no reply that can be used"),)
+    faults = [
+        Problem(
+            code="unknown_use",
+            message=f"{key!r} was answered with {reply.get(key)!r}",
+            value=str(reply.get(key)),
+            allowed=tuple(words),
+        )
+        for key, words in asked.items()
+        if reply.get(key) not in words
+    ]
+    faults += [
+        Problem(code="unknown_key", message=f"the reply speaks of {key!r}, which was not asked")
+        for key in reply
+        if key not in asked
+    ]
+    return tuple(faults)
+
+
+def _accepted(
+    ask: Ask, collection: Collection, mentions: Sequence[Mention], reply: Mapping[str, Any]
+) -> list[Accepted]:
+    chosen: list[Accepted] = []
+    for key, mention in keyed(mentions).items():
+        word = reply.get(key)
+        use = offered(ask, collection, mention).get(word) if isinstance(word, str) else None
+        if use is None or word == IGNORE:
+            continue
+        chosen.append(
+            Accepted(
+                use=use,
+                words=mention.words,
+                start=mention.start,
+                end=mention.end,
+                turn=mention.turn,
+                hard=SOFT not in mention.hint.split(),
+            )
+        )
+    return _changed(ask.question, chosen, collection)
+
+
+def _changed(
+    question: str, chosen: Sequence[Accepted], collection: Collection
+) -> list[Accepted]:
+    """Earlier conditions give way to new ones of the same field, unless those are added."""
+    now = [one for one in chosen if one.turn == 0]
+    fields = {one.use.field for one in now}
+    added = bool(_ADDED.search(question))
+    kept: list[Accepted] = []
+    for one in chosen:
+        if one.turn == 0:
+            kept.append(one)
+        elif one.use.field not in fields:
+            kept.append(one)
+        elif added and _same_kind(one.use, now):
+            kept.append(replace(one, added=True))
+        elif _both_can_hold(one.use, now, collection):
+            kept.append(one)
+    return kept
+
+
+def _same_kind(use: Use, now: Sequence[Accepted]) -> bool:
+    return any(
+        other.use.field == use.field and other.use.excluded == use.excluded for other in now
+    )
+
+
+def _both_can_hold(use: Use, now: Sequence[Accepted], collection: Collection) -> bool:
+    """An exclusion beside a wish, or one end of a range beside the other."""
+    news = [other.use for other in now if other.use.field == use.field]
+    lower, upper = {Op.GT, Op.GE}, {Op.LT, Op.LE}
+    ops = {part.op for part in use.parts}
+    for new in news:
+        theirs = {part.op for part in new.parts}
+        if new.excluded != use.excluded:
+            continue
+        if (ops <= lower and theirs <= upper) or (ops <= upper and theirs <= lower):
+            continue
+        return False
+    return True
+
+
+def _branches(question: str, query: str, joined: Joined) -> tuple[Branch, ...]:
+    """One branch per value where several sources are to be compared, else one."""
+    whole = (Branch(query=query, filter=joined.filter),)
+    several = [
+        leaf
+        for leaf in leaves(joined.filter)
+        if leaf.op is Op.IN and isinstance(leaf.value, tuple)
+    ]
+    if len(several) != 1 or not _COMPARED.search(question):
+        return whole
+    values = several[0].value
+    if not isinstance(values, tuple) or not 2 <= len(values) <= MOST_BRANCHES:
+        return whole
+    rest = [part for part in leaves(joined.filter) if part != several[0]]
+    if any(part.op in MEMBERSHIP for part in rest) or not _is_conjunction(joined, several[0]):
+        return whole
+    return tuple(
+        Branch(query=query, filter=_with(joined, several[0], Compare(op=Op.EQ, field=several[0].field, value=v)))
+        for v in values
+    )

@@ -1,0 +1,108 @@
+"""How a question names fields: by their names, their descriptions, or general words for them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+from schemas.collection import Collection, Field, FieldType
+from schemas.folding import fold
+
+from agent.planning.lexicon import field_words
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words
+
+_GENERIC = frozenset("name id number code date type no title day time year value key".split())
+_TRUTH = (
+    frozenset({"true", "false"}),
+    frozenset({"yes", "no"}),
+    frozenset({"是", "否"}),
+    frozenset({"y", "n"}),
+)
+_LONGEST = 8
+
+
+@dataclass(frozen=True)
+class FacetHit:
+    """Words of a question that name a field; `weight` 0..1 says how surely."""
+
+    field: str
+    start: int
+    end: int
+    weight: float
+
+
+def is_boolean(field: Field) -> bool:
+    """A bool, or a field whose known values are just a pair such as True and False."""
+    if field.type is FieldType.BOOL:
+        return True
+    values = frozenset(fold(str(value)) for value in field.values)
+    return len(values) == 2 and values in _TRUTH
+
+
+class FacetIndex:
+    """The words for the fields of one collection."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._phrases: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+        for field in collection.fields:
+            self._add_field(field)
+        shared = {phrase for phrase, fields in self._phrases.items() if len(fields) > 2}
+        for phrase in shared:
+            best = max(self._phrases[phrase].values())
+            if best < 1.0:
+                del self._phrases[phrase]
+
+    def find(self, question: tuple[Token, ...]) -> tuple[FacetHit, ...]:
+        """The longest names from left to right; a word inside a longer name counts once."""
+        hits: list[FacetHit] = []
+        at = 0
+        while at < len(question):
+            length = self._longest_at(question, at)
+            if not length:
+                at += 1
+                continue
+            part = question[at : at + length]
+            for field, weight in self._phrases[tuple(t.key for t in part)].items():
+                hits.append(FacetHit(field, part[0].start, part[-1].end, weight))
+            at += length
+        return tuple(hits)
+
+    def _longest_at(self, question: tuple[Token, ...], at: int) -> int:
+        for length in range(min(_LONGEST, len(question) - at), 0, -1):
+            if tuple(t.key for t in question[at : at + length]) in self._phrases:
+                return length
+        return 0
+
+    def _add(self, phrase: str, field: str, weight: float) -> None:
+        key = keys(phrase)
+        if key and len(key) <= _LONGEST:
+            known = self._phrases[key]
+            known[field] = max(known.get(field, 0.0), weight)
+
+    def _add_field(self, field: Field) -> None:
+        words = name_words(field.name)
+        self._add(words, field.name, 1.0)
+        self._add(re.sub(r"\([^)]*\)", " ", words), field.name, 0.95)
+        parts = () if has_cjk(words) else keys(words)
+        for part in parts:
+            if len(part) > 1 and part not in FUNCTION_WORDS:
+                weight = 0.4 if part in _GENERIC else 0.7 if len(parts) > 1 else 1.0
+                self._add(part, field.name, weight)
+        for word in field_words(words):
+            self._add(word, field.name, 0.6 if len(keys(word)) > 1 or len(word) > 3 else 0.35)
+        self._add_description(field)
+
+    def _add_description(self, field: Field) -> None:
+        text = re.split(r"[;:；：。]|\bsuch as\b|\babsent\b", field.description, maxsplit=1)[0]
+        if not text:
+            return
+        content = [word for word in keys(text) if word not in FUNCTION_WORDS]
+        if len(content) <= 4 and not has_cjk(text):
+            self._add(text, field.name, 0.9)
+        if has_cjk(text):
+            self._add(re.sub(r"（.*?）", "", text), field.name, 0.9)
+            return
+        for word in content[:12]:
+            if len(word) > 2 and word not in _GENERIC:
+                self._add(word, field.name, 0.45)

@@ -1,0 +1,91 @@
+"""The one question put to the model: for each mention, how the question uses it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import prompts
+from graph.ports import Ask
+from pydantic import JsonValue
+from schemas.collection import Collection, Field
+from schemas.mentions import Form, FormMessage, Mention
+
+from agent.planning.examples import EXAMPLES
+from agent.planning.uses import IGNORE, uses
+
+PROMPT = "plan"
+_KEY_LENGTH = 40
+
+
+def make_form(
+    ask: Ask, collection: Collection, mentions: Sequence[Mention], fields: Sequence[Field]
+) -> Form | None:
+    """Static rules and examples, then the fields, then the question; None without mentions."""
+    asked = {
+        key: [*uses(mention, collection), IGNORE] for key, mention in keyed(mentions).items()
+    }
+    asked = {key: words for key, words in asked.items() if len(words) > 1}
+    if not asked:
+        return None
+    messages = [FormMessage(role="system", content=prompts.render(PROMPT))]
+    for example in EXAMPLES:
+        messages.append(FormMessage(role="user", content=example.question))
+        messages.append(FormMessage(role="assistant", content=example.reply))
+    described = describe(fields)
+    messages.append(
+        FormMessage(role="user", content=f"{described}\n\n{_question(ask, mentions, collection)}")
+    )
+    return Form(
+        messages=tuple(messages),
+        reply_schema=reply_schema(asked),
+        prompt_version=prompts.version(PROMPT),
+    )
+
+
+def keyed(mentions: Sequence[Mention]) -> Mapping[str, Mention]:
+    """The key of each mention in the reply: its words, numbered where they occur again."""
+    found: dict[str, Mention] = {}
+    for mention in mentions:
+        words = " ".join(mention.words.replace('"', " ").replace("\\", "/").split())
+        key = words[:_KEY_LENGTH] or mention.id
+        while key in found:
+            key = f"{key} ({mention.id})"
+        found[key] = mention
+    return found
+
+
+def reply_schema(asked: Mapping[str, Sequence[str]]) -> dict[str, JsonValue]:
+    """One required key per mention, each with a closed list of words."""
+    return {
+        "type": "object",
+        "properties": {key: {"enum": list(words)} for key, words in asked.items()},
+        "required": list(asked),
+        "additionalProperties": False,
+    }
+
+
+def describe(fields: Sequence[Field]) -> str:
+    """The fields with types and descriptions, without values: the same for every question."""
+    lines = [
+        f"- {field.name} ({field.type})" + (f": {field.description}" if field.description else "")
+        for field in fields
+    ]
+    return "\n".join(("Fields:", *lines))
+
+
+def _question(ask: Ask, mentions: Sequence[Mention], collection: Collection) -> str:
+    lines = [f"Question: {ask.question}", "Found:"]
+    for key, mention in keyed(mentions).items():
+        fields = dict.fromkeys(choice.field for choice in mention.choices)
+        readings = [_reading(mention, name) for name in fields]
+        lines.append(f"{key}: {' | '.join(readings)}")
+    return "\n".join(lines)
+
+
+def _reading(mention: Mention, field: str) -> str:
+    values = [c.value for c in mention.choices if c.field == field and c.value is not None]
+    shown = [json.dumps(v, ensure_ascii=False) if not isinstance(v, str) else v for v in values]
+    if not shown or shown == [mention.words]:
+        return field
+    return f"{field} {', '.join(shown[:3])}"

@@ -1,0 +1,199 @@
+"""How accepted uses join: all, any, groups; and the conditions that say so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas.collection import Collection
+from schemas.filters import AnyOf, Compare, Element, Filter, Op, all_of, any_of
+from schemas.plan import Condition
+
+from agent.planning.uses import Use
+
+_OR = re.compile(r"\bor\b|\beither\b|或|要么|\bas\s+well\s+as\b|\btogether\s+with\b", re.IGNORECASE)
+_AND = re.compile(r"\band\b|&|和|与|及|且|并|同时", re.IGNORECASE)
+_BOTH = re.compile(
+    r"\bboth\b|at\s+the\s+same\s+time|simultaneously|\band\s+also\b|同时|既|且", re.IGNORECASE
+)
+_REACH = 40
+_SINGLE = {Op.EQ: Op.IN, Op.CONTAINS: Op.IN, Op.IN: Op.IN}
+_DENIED = {Op.NE: Op.NOT_IN, Op.NOT_CONTAINS: Op.NOT_IN, Op.NOT_IN: Op.NOT_IN}
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A use that holds, with the words that justify it and where they stand."""
+
+    use: Use
+    words: str
+    start: int
+    end: int
+    turn: int = 0
+    hard: bool = True
+    added: bool = False
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A filter with its conditions, each with its words."""
+
+    filter: Filter
+    conditions: tuple[Condition, ...]
+
+
+def join(text: str, accepted: Sequence[Accepted], collection: Collection) -> Joined:
+    """One filter from all uses. `text` is the question, for the words between them."""
+    halves = _halves(text, accepted)
+    if halves is not None:
+        sides = [join(text, side, collection) for side in halves]
+        conditions = tuple(c for side in sides for c in side.conditions)
+        return Joined(any_of(*(side.filter for side in sides)), conditions)
+    groups = [_group(text, group, collection) for group in _by_field(accepted)]
+    parts: list[Filter] = []
+    starts: list[tuple[int, int]] = []
+    for group in groups:
+        hard = all(one.hard for one in group.members)
+        if not hard:
+            continue
+        first, last = group.members[0], group.members[-1]
+        if parts and _alternative(text, groups, group, starts):
+            parts[-1] = AnyOf(of=(parts[-1], group.joined.filter))
+        else:
+            parts.append(group.joined.filter)
+        starts.append((first.start, last.end))
+    conditions = tuple(c for group in groups for c in group.joined.conditions)
+    return Joined(all_of(*parts), conditions)
+
+
+@dataclass(frozen=True)
+class _Group:
+    members: tuple[Accepted, ...]
+    joined: Joined
+
+
+def _by_field(accepted: Sequence[Accepted]) -> list[tuple[Accepted, ...]]:
+    fields: dict[tuple[str, bool], list[Accepted]] = {}
+    for one in accepted:
+        fields.setdefault((one.use.field, one.hard), []).append(one)
+    return [tuple(members) for members in fields.values()]
+
+
+def _group(text: str, members: tuple[Accepted, ...], collection: Collection) -> _Group:
+    """The uses of one field: equal kinds merge, all others must hold together."""
+    wanted = [one for one in members if _kind(one.use) == "value"]
+    denied = [one for one in members if _kind(one.use) == "denied"]
+    periods = [one for one in members if _kind(one.use) == "range"]
+    rest = [one for one in members if _kind(one.use) == "other"]
+    joined = [
+        *_merged(text, wanted, collection),
+        *_excluded(denied),
+        *_ranges(text, periods),
+        *(_alone(one) for one in rest),
+    ]
+    conditions = tuple(c for one in joined for c in one.conditions)
+    return _Group(members, Joined(all_of(*(one.filter for one in joined)), conditions))
+
+
+def _kind(use: Use) -> str:
+    if len(use.parts) == 2 and not use.excluded:
+        return "range"
+    if len(use.parts) == 1 and use.parts[0].op in _SINGLE:
+        return "value"
+    if len(use.parts) == 1 and use.parts[0].op in _DENIED:
+        return "denied"
+    return "other"
+
+
+def _alone(one: Accepted) -> Joined:
+    return Joined(one.use.filter, tuple(_condition(part, one) for part in one.use.parts))
+
+
+def _merged(text: str, wanted: list[Accepted], collection: Collection) -> list[Joined]:
+    distinct = list({one.use.parts[0]: one for one in wanted}.values())
+    if len(distinct) < 2:
+        return [_alone(one) for one in distinct]
+    if not any(one.added for one in distinct) and _all_needed(text, distinct, collection):
+        return [_alone(one) for one in distinct]
+    values = tuple(dict.fromkeys(v for one in distinct for v in _values(one.use.parts[0])))
+    part = Compare(op=Op.IN, field=distinct[0].use.field, value=values)
+    return [Joined(part, (_condition(part, *distinct),))]
+
+
+def _excluded(denied: list[Accepted]) -> list[Joined]:
+    distinct = list({one.use.parts[0]: one for one in denied}.values())
+    if len(distinct) < 2:
+        return [_alone(one) for one in distinct]
+    values = tuple(dict.fromkeys(v for one in distinct for v in _values(one.use.parts[0])))
+    part = Compare(op=Op.NOT_IN, field=distinct[0].use.field, value=values)
+    return [Joined(part, (_condition(part, *distinct),))]
+
+
+def _ranges(text: str, periods: list[Accepted]) -> list[Joined]:
+    if len(periods) < 2:
+        return [_alone(one) for one in periods]
+    whole = any_of(*(one.use.filter for one in periods))
+    return [Joined(whole, tuple(_condition(p, one) for one in periods for p in one.use.parts))]
+
+
+def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) -> bool:
+    """Whether every value must hold: a list field and "and", or "both … at the same time"."""
+    first, last = members[0], members[-1]
+    between = text[first.end : last.start] if first.turn == last.turn == 0 else ""
+    before = text[max(0, first.start - _REACH) : first.start]
+    if _OR.search(between):
+        return False
+    if re.search(r"at\s+the\s+same\s+time|simultaneously|同时|\bboth\b", between, re.IGNORECASE):
+        return True
+    field = collection.by_name.get(first.use.field)
+    if field is None or not field.type.is_list:
+        return False
+    return bool(_AND.search(between) or _BOTH.search(before)) or not between
+
+
+def _alternative(
+    text: str, groups: Sequence[_Group], group: _Group, spans: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether "or" stands between this field's words and the words of the field before it."""
+    first = group.members[0]
+    before = [end for _, end in spans if end <= first.start]
+    if not before or first.turn:
+        return False
+    gap = text[max(before) : first.start]
+    return len(gap) <= _REACH and bool(re.search(r"\bor\b|或|要么", gap, re.IGNORECASE))
+
+
+def _halves(
+    text: str, accepted: Sequence[Accepted]
+) -> tuple[Sequence[Accepted], Sequence[Accepted]] | None:
+    """Two complete groups: "rejected ones for 3.3 together with withdrawn ones for 2.5"."""
+    now = [one for one in accepted if one.turn == 0]
+    middle = len(now) // 2
+    if len(now) < 4 or len(now) % 2 or len(now) != len(accepted):
+        return None
+    left, right = now[:middle], now[middle:]
+    if [one.use.field for one in left] != [one.use.field for one in right]:
+        return None
+    if len({one.use.field for one in left}) < len(left):
+        return None
+    gap = text[left[-1].end : right[0].start]
+    return (left, right) if _OR.search(gap) or _AND.search(gap) else None
+
+
+def _values(part: Compare) -> tuple[Element, ...]:
+    if isinstance(part.value, tuple):
+        return part.value
+    return () if part.value is None else (part.value,)
+
+
+def _condition(part: Compare, *members: Accepted) -> Condition:
+    value = list(part.value) if isinstance(part.value, tuple) else part.value
+    words = " … ".join(dict.fromkeys(one.words for one in members))
+    return Condition(
+        field=part.field,
+        op=part.op,
+        value=value,
+        words=words,
+        hard=all(one.hard for one in members),
+    )

@@ -1,0 +1,376 @@
+"""From the text of one turn to mentions: what may carry a condition, and on which fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic import JsonValue
+from schemas.collection import Collection, Field, FieldType
+from schemas.mentions import Choice, Mention, MentionKind
+
+from agent.planning.affinity import STRONG, affinity
+from agent.planning.cues import may_negate, negated, preferred
+from agent.planning.dated import Calendar, Dated
+from agent.planning.dates import find_dates
+from agent.planning.facets import FacetHit, FacetIndex, is_boolean
+from agent.planning.numbers import Number, find_numbers
+from agent.planning.presence import find_presence
+from agent.planning.spans import Span, find_names, find_quoted, find_symbolic
+from agent.planning.uses import MAYBE_NOT, NOT, SOFT
+from agent.planning.values import Match, ValueIndex, is_free_text
+from agent.planning.words import Token, tokens
+
+MOST_CHOICES = 8
+MOST_MENTIONS = 12
+_DATES = (FieldType.DATE, FieldType.DATETIME)
+_NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
+_TEXTS = (FieldType.STRING, FieldType.STRING_LIST)
+_YEARLY = re.compile(r"year|yr|年", re.IGNORECASE)
+_DAILY = re.compile(r"date|day|birth|when|日|时间|airdate|aired", re.IGNORECASE)
+_OPEN_VALUES = 2
+
+
+@dataclass(frozen=True)
+class Found:
+    """A mention in the making; `rank` orders what competes for the same words."""
+
+    kind: MentionKind
+    start: int
+    end: int
+    choices: tuple[Choice, ...]
+    hint: str = ""
+    rank: float = 0.0
+
+
+class Linker:
+    """Finds the mentions of one collection in texts; built once per version of it."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._fields = {field.name: field for field in collection.fields}
+        self._facets = FacetIndex(collection)
+        self._values = ValueIndex(collection)
+        self._open = frozenset(
+            field.name
+            for field in collection.fields
+            if field.type in _TEXTS
+            and not is_boolean(field)
+            and (not field.values or is_free_text(field))
+        )
+
+    def link(
+        self, text: str, calendar: Calendar, allowed: frozenset[str], turn: int = 0
+    ) -> tuple[Mention, ...]:
+        """Mentions from left to right; `allowed` are the fields that may carry conditions."""
+        question = tokens(text)
+        hits = tuple(hit for hit in self._facets.find(question) if hit.field in allowed)
+        scene = _Scene(text, question, hits, allowed)
+        found = _settled(
+            [
+                *self._quoted(scene),
+                *self._dates(scene, calendar),
+                *self._numbers(scene),
+                *self._known(scene),
+                *self._presence(scene),
+            ]
+        )
+        found = _settled([*found, *self._symbolic(scene, found)])
+        found = _settled([*found, *self._booleans(scene, found)])
+        found = _settled([*found, *self._named(scene, found)])
+        kept = sorted(found, key=lambda f: f.start)[:MOST_MENTIONS]
+        return tuple(_mention(text, f, number, turn) for number, f in enumerate(kept, start=1))
+
+    def _quoted(self, scene: _Scene) -> Iterable[Found]:
+        for span in find_quoted(scene.text):
+            known = self._values.entries(span.text)
+            choices = [Choice(field=e.field, value=e.value, score=s) for e, s in known]
+            choices = [c for c in choices if c.field in scene.allowed]
+            yield self._span(scene, span, choices, rank=10)
+
+    def _symbolic(self, scene: _Scene, found: Sequence[Found]) -> Iterable[Found]:
+        """Identifiers that no known value, date or number explains, even in part."""
+        for span in find_symbolic(scene.text):
+            if all(span.end <= f.start or span.start >= f.end for f in found):
+                yield self._span(scene, span, [], rank=1)
+
+    def _span(
+        self, scene: _Scene, span: Span, choices: list[Choice], rank: float
+    ) -> Found:
+        near = affinity(scene.text, span.start, span.end, scene.hits)
+        if not choices:
+            choices = self._open_choices(scene, span, near)
+        kind = MentionKind.SPAN if not _is_known(choices, span) else MentionKind.VALUE
+        return Found(kind, span.start, span.end, tuple(choices), _textual_hint(scene, span), rank)
+
+    def _open_choices(
+        self, scene: _Scene, span: Span, near: dict[str, float]
+    ) -> list[Choice]:
+        """Fields that may hold any text; those with known titles only where they are named."""
+        choices = [
+            Choice(field=name, value=span.text, score=near.get(name, 0.02))
+            for name, field in self._fields.items()
+            if name in self._open
+            and name in scene.allowed
+            and (span.sure or not field.values or near.get(name, 0.0) >= 0.3)
+        ]
+        return _ranked(choices)
+
+    def _dates(self, scene: _Scene, calendar: Calendar) -> Iterable[Found]:
+        for dated in find_dates(scene.text, calendar):
+            choices = _ranked(self._date_choices(scene, dated))
+            if choices:
+                hint = "" if dated.direction is None else dated.direction.value
+                yield Found(
+                    MentionKind.PERIOD, dated.start, dated.end, tuple(choices), hint, rank=3
+                )
+
+    def _date_choices(self, scene: _Scene, dated: Dated) -> list[Choice]:
+        near = affinity(scene.text, dated.start, dated.end, scene.hits)
+        period: list[JsonValue] = [dated.period.start.isoformat(), dated.period.end.isoformat()]
+        choices = []
+        for name in sorted(scene.allowed):
+            field, score = self._fields[name], near.get(name, 0.02)
+            if field.type in _DATES:
+                choices.append(Choice(field=name, value=period, score=score + 0.4))
+            elif field.type in _NUMBERS and dated.bare_year and self._is_yearly(field):
+                choices.append(Choice(field=name, value=_years(dated), score=score + 0.4))
+            elif name in self._open and _DAILY.search(f"{name} {field.description}"):
+                choices.append(Choice(field=name, value=dated.words, score=score + 0.3))
+            elif name in self._open and dated.bare_year and _YEARLY.search(name):
+                choices.append(Choice(field=name, value=dated.words, score=score + 0.3))
+        return choices
+
+    @staticmethod
+    def _is_yearly(field: Field) -> bool:
+        if _YEARLY.search(f"{field.name} {field.description}"):
+            return not re.search(r"years?\s+old|\bage\b", field.description, re.IGNORECASE)
+        profile = field.profile
+        if profile is None or not isinstance(profile.minimum, int | float):
+            return False
+        return profile.minimum >= 1500 and isinstance(profile.maximum, int | float) and (
+            profile.maximum <= 2200
+        )
+
+    def _numbers(self, scene: _Scene) -> Iterable[Found]:
+        for number in find_numbers(scene.text):
+            choices = _ranked(self._number_choices(scene, number))
+            if choices:
+                hint = "" if number.direction is None else number.direction.value
+                rank = 2.0 if not number.spelled else 0.5
+                yield Found(
+                    MentionKind.NUMBER, number.start, number.end, tuple(choices), hint, rank
+                )
+
+    def _number_choices(self, scene: _Scene, number: Number) -> list[Choice]:
+        near = affinity(scene.text, number.start, number.end, scene.hits)
+        choices = []
+        for name in sorted(scene.allowed):
+            field, score = self._fields[name], near.get(name, 0.02)
+            if number.spelled and score < 0.3:
+                continue
+            if field.type in _NUMBERS:
+                if field.type is not FieldType.NUMBER and not _integral(number):
+                    continue
+                choices.append(Choice(field=name, value=_bounds(number), score=score + 0.05))
+            elif field.values and not is_boolean(field) and number.upper is None:
+                choices.extend(self._numeral_choices(field, number, score))
+            elif name in self._open and score >= 0.35:
+                choices.append(Choice(field=name, value=number.words, score=score))
+        return choices
+
+    def _numeral_choices(self, field: Field, number: Number, score: float) -> list[Choice]:
+        """Known string values that are this number: passengers "2"."""
+        wanted = str(number.value)
+        return [
+            Choice(field=field.name, value=value, score=score)
+            for value in field.values
+            if str(value) == wanted and (score >= 0.2 or len(field.values) > 20)
+        ]
+
+    def _known(self, scene: _Scene) -> Iterable[Found]:
+        for match in self._values.find(scene.text, scene.question):
+            near = affinity(scene.text, match.start, match.end, scene.hits)
+            if match.score < 0.85 and self._is_name_of_field(scene, match):
+                continue
+            numeral = scene.text[match.start : match.end].isdigit()
+            choices = [
+                Choice(
+                    field=entry.field,
+                    value=entry.value,
+                    score=match.score * 0.5 + 0.5 * near.get(entry.field, 0.0),
+                )
+                for entry in match.entries
+                if entry.field in scene.allowed
+            ]
+            if choices and not (numeral and self._is_plain_number(choices)):
+                kind = MentionKind.VALUE
+                yield Found(
+                    kind, match.start, match.end, tuple(_ranked(choices)), rank=2 + match.score
+                )
+
+    @staticmethod
+    def _is_name_of_field(scene: _Scene, match: Match) -> bool:
+        return any(hit.start <= match.start and match.end <= hit.end for hit in scene.hits)
+
+    def _is_plain_number(self, choices: Sequence[Choice]) -> bool:
+        return all(
+            self._fields[c.field].type in _NUMBERS or len(self._fields[c.field].values) <= 20
+            for c in choices
+        )
+
+    def _presence(self, scene: _Scene) -> Iterable[Found]:
+        for presence in find_presence(scene.text, scene.hits, self._fields):
+            choices = tuple(Choice(field=name) for name in presence.fields)
+            hint = "missing" if presence.missing else "present"
+            yield Found(
+                MentionKind.PRESENCE, presence.start, presence.end, choices, hint, rank=1.5
+            )
+
+    def _booleans(self, scene: _Scene, found: Sequence[Found]) -> Iterable[Found]:
+        for hit in scene.hits:
+            field = self._fields[hit.field]
+            free = all(hit.end <= f.start or hit.start >= f.end for f in found)
+            if free and is_boolean(field) and hit.weight >= 0.4:
+                choice = Choice(field=hit.field, value=None, score=hit.weight)
+                yield Found(MentionKind.VALUE, hit.start, hit.end, (choice,), "flag", hit.weight)
+
+    def _named(self, scene: _Scene, found: Sequence[Found]) -> Iterable[Found]:
+        """Names and other runs of words, for the fields whose values nobody listed."""
+        if not any(not self._fields[name].values for name in self._open & scene.allowed):
+            return
+        taken = [(f.start, f.end) for f in found]
+        taken += [(hit.start, hit.end) for hit in scene.hits if hit.weight >= 0.6]
+        for span in find_names(scene.text, taken):
+            near = affinity(scene.text, span.start, span.end, scene.hits)
+            if not _worth_asking(scene.text, span, near):
+                continue
+            choices = self._open_choices(scene, span, near)
+            if choices:
+                yield Found(
+                    MentionKind.SPAN, span.start, span.end, tuple(choices), rank=0.1
+                )
+
+
+@dataclass(frozen=True)
+class _Scene:
+    """One text with its tokens, the fields that it names, and those that may be used."""
+
+    text: str
+    question: tuple[Token, ...]
+    hits: tuple[FacetHit, ...]
+    allowed: frozenset[str]
+
+
+def _settled(found: Iterable[Found]) -> list[Found]:
+    """Each word belongs to one mention: the longest and surest; the same words are merged."""
+    kept: list[Found] = []
+    for one in sorted(found, key=lambda f: (-min(f.rank, 9) // 9, f.start - f.end, -f.rank)):
+        if not one.choices:
+            continue
+        same = next((k for k in kept if (k.start, k.end) == (one.start, one.end)), None)
+        if same is not None:
+            kept[kept.index(same)] = _merged(same, one)
+        elif all(one.end <= k.start or one.start >= k.end for k in kept):
+            kept.append(one)
+    return kept
+
+
+def _merged(first: Found, second: Found) -> Found:
+    known = {(c.field, str(c.value)) for c in first.choices}
+    fields = {c.field for c in first.choices}
+    added = [
+        c
+        for c in second.choices
+        if (c.field, str(c.value)) not in known and c.field not in fields
+    ]
+    choices = _ranked([*first.choices, *added])
+    return replace(first, choices=tuple(choices), hint=first.hint or second.hint)
+
+
+def _ranked(choices: list[Choice]) -> list[Choice]:
+    """Best first; what stands next to a field's name leaves out fields that nothing names."""
+    ordered = sorted(choices, key=lambda c: -c.score)
+    if ordered and ordered[0].score >= STRONG:
+        floor = 0.55 * ordered[0].score
+        ordered = [c for c in ordered if c.score >= floor]
+    return ordered[:MOST_CHOICES]
+
+
+def _mention(text: str, found: Found, number: int, turn: int) -> Mention:
+    hint = found.hint
+    if negated(text, found.start, found.end):
+        hint = f"{hint} {NOT}".strip()
+    elif may_negate(text):
+        hint = f"{hint} {MAYBE_NOT}".strip()
+    if preferred(text, found.start):
+        hint = f"{hint} {SOFT}".strip()
+    return Mention(
+        id=f"m{number}" if turn == 0 else f"t{-turn}m{number}",
+        kind=found.kind,
+        words=text[found.start : found.end],
+        start=found.start,
+        end=found.end,
+        turn=turn,
+        choices=found.choices,
+        hint=hint,
+    )
+
+
+def _is_known(choices: Sequence[Choice], span: Span) -> bool:
+    return bool(choices) and all(c.score > 0.8 and c.value != span.text for c in choices)
+
+
+_STARTS = re.compile(r"(?:start(?:s|ing)?|begin(?:s|ning)?)\s+with(?:\s+the)?(?:\s+words?)?\s*\W*$|以\s*\W*$", re.I)
+_ENDS = re.compile(r"end(?:s|ing)?\s+(?:with|in)(?:\s+the)?(?:\s+words?)?\s*\W*$", re.I)
+_ENDS_ZH = re.compile(r"^\W*(?:结尾|收尾)")
+_STARTS_ZH = re.compile(r"^\W*(?:开头|打头)")
+_HOLDS = re.compile(
+    r"(?:contain(?:s|ing)?|includ(?:e|es|ing)|with|ha(?:s|ve|ving)|mention(?:s|ing)?|substring|words?|letters?|包含|含有|带有|有)"
+    r"(?:\s+(?:the|a|an|word|words|string|substring|phrase|letters?))*\s*\W*$",
+    re.IGNORECASE,
+)
+_INSIDE = re.compile(r"^\W*(?:in|within|inside|somewhere in|as part of)\s+(?:the|its|their)\b", re.IGNORECASE)
+
+
+def _textual_hint(scene: _Scene, span: Span) -> str:
+    before, after = scene.text[max(0, span.start - 40) : span.start], scene.text[span.end :][:24]
+    if _ENDS.search(before) or _ENDS_ZH.match(after):
+        return "ends_with"
+    if _STARTS_ZH.match(after) or (_STARTS.search(before) and not before.rstrip().endswith("以")):
+        return "starts_with"
+    if _INSIDE.match(after) or _HOLDS.search(before):
+        return "contains"
+    return ""
+
+
+_PREPOSED = re.compile(
+    r"(?:\b(?:by|from|in|at|of|for|with|starring|named|called|titled|to|near|on|is|was|are|were|playing|like|featuring|"
+    r"against|player|singer|artist)|[:=])\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+
+
+def _worth_asking(text: str, span: Span, near: dict[str, float]) -> bool:
+    """Names; several words; or one word that stands in a field's or a preposition's reach."""
+    capital = any(word[:1].isupper() for word in span.text.split())
+    at_start = not text[: span.start].strip()
+    if capital and not (at_start and " " not in span.text):
+        return True
+    best = max(near.values(), default=0.0)
+    if best >= STRONG:
+        return True
+    return " " in span.text and bool(_PREPOSED.search(text[: span.start]))
+
+
+def _years(dated: Dated) -> JsonValue:
+    first, last = dated.period.start.year, dated.period.end.year - 1
+    return first if first == last else [first, last]
+
+
+def _bounds(number: Number) -> JsonValue:
+    return number.value if number.upper is None else [number.value, number.upper]
+
+
+def _integral(number: Number) -> bool:
+    return "." not in number.words and isinstance(number.value, int)

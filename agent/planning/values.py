@@ -1,0 +1,283 @@
+"""An index over the known values of a collection, and the values that a question names.
+
+Exact and folded values, synonyms and general words are looked up whole; parts of names,
+typing errors and parts of Chinese values go through inverted indexes of tokens and character
+n-grams, so that a question costs the same over ten values and over a hundred thousand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rapidfuzz import fuzz, process
+
+from schemas.collection import Collection, Field, FieldType, Scalar
+
+from agent.planning.facets import is_boolean
+from agent.planning.lexicon import other_words
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, keys
+
+LONGEST = 24
+RESCORED = 200
+SIMILAR = 84
+FREE_TEXT_TOKENS = 3.4
+PART_LIMIT = 4
+_TEXT = (FieldType.STRING, FieldType.STRING_LIST)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A known value of a field with the tokens of its text."""
+
+    field: str
+    value: Scalar
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Match:
+    """Words of a question that name values. `score` 0..1: 1 for the value as it is written."""
+
+    start: int
+    end: int
+    entries: tuple[Entry, ...]
+    score: float
+
+
+def is_free_text(field: Field) -> bool:
+    """Whether the values are texts such as titles, which a question hardly names in part."""
+    if field.type is not FieldType.STRING or not field.values:
+        return False
+    sample = [str(value) for value in field.values[:: max(1, len(field.values) // 50)]]
+    if len(field.values) < 20:
+        return False
+    counts = [
+        len(re.findall(r"\w+", text)) if not has_cjk(text) else len(text) / 4 for text in sample
+    ]
+    return sum(counts) / len(counts) >= FREE_TEXT_TOKENS
+
+
+class ValueIndex:
+    """All known values of a collection, ready to be found in questions."""
+
+    def __init__(self, collection: Collection) -> None:
+        self._phrases: dict[tuple[str, ...], list[tuple[Entry, float]]] = defaultdict(list)
+        self._parts: dict[str, list[Entry]] = defaultdict(list)
+        self._pairs: dict[str, list[Entry]] = defaultdict(list)
+        for field in collection.fields:
+            if field.values and not is_boolean(field):
+                self._add_field(field)
+        self._grams: dict[str, list[str]] = defaultdict(list)
+        for word in {word for phrase in self._phrases for word in phrase}:
+            if len(word) >= 5 and word.isalpha() and not has_cjk(word):
+                for gram in _grams(word):
+                    self._grams[gram].append(word)
+
+    def find(self, text: str, question: Sequence[Token]) -> tuple[Match, ...]:
+        """The matches from left to right, none overlapping, the longest and surest first."""
+        found: list[Match] = []
+        self._keep(found, self._whole(text, question))
+        self._keep(found, self._partial(text, _uncovered(question, found)))
+        self._keep(found, self._chinese(text, _uncovered(question, found)))
+        self._keep(found, self._misspelt(text, question, found))
+        return tuple(sorted(found, key=lambda m: m.start))
+
+    def entries(self, text: str) -> tuple[tuple[Entry, float], ...]:
+        """The values that a text names as a whole."""
+        return tuple(self._phrases.get(keys(text), ()))
+
+    def _add_field(self, field: Field) -> None:
+        free = is_free_text(field)
+        textual = field.type in _TEXT
+        for value in field.values:
+            entry = Entry(field.name, value, keys(str(value)))
+            if not entry.keys:
+                continue
+            self._phrases[entry.keys].append((entry, 1.0))
+            for synonym in field.synonyms.get(str(value), ()):
+                self._phrases[keys(synonym)].append((entry, 0.95))
+            if free or not textual:
+                continue
+            for word in other_words(str(value)):
+                self._phrases[keys(word)].append((entry, 0.85))
+            self._add_parts(entry)
+
+    def _add_parts(self, entry: Entry) -> None:
+        if len(entry.keys) < 2:
+            return
+        for word in set(entry.keys):
+            if not has_cjk(word) and len(word) > 1 and word not in FUNCTION_WORDS:
+                self._parts[word].append(entry)
+        for first, second in zip(entry.keys, entry.keys[1:], strict=False):
+            if has_cjk(first) and has_cjk(second):
+                self._pairs[first + second].append(entry)
+
+    @staticmethod
+    def _keep(found: list[Match], matches: Iterator[Match]) -> None:
+        ordered = sorted(matches, key=lambda m: (m.start - m.end, -m.score, m.start))
+        for match in ordered:
+            if all(match.end <= other.start or match.start >= other.end for other in found):
+                found.append(match)
+
+    def _whole(self, text: str, question: Sequence[Token]) -> Iterator[Match]:
+        for at in range(len(question)):
+            for length in range(min(LONGEST, len(question) - at), 0, -1):
+                part = question[at : at + length]
+                phrase = tuple(token.key for token in part)
+                known = self._phrases.get(phrase)
+                if known and _stands_alone(text, part) and _plausible(part, known):
+                    entries = tuple(dict.fromkeys(entry for entry, _ in known))
+                    score = max(score for _, score in known)
+                    yield Match(part[0].start, part[-1].end, entries, score)
+                    break
+
+    def _partial(self, text: str, runs: Sequence[Sequence[Token]]) -> Iterator[Match]:
+        """Parts of names: the longest runs of words that stand side by side in few values."""
+        for run in runs:
+            for at, token in enumerate(run):
+                entries = self._parts.get(token.key, ())
+                if not entries or len(entries) > RESCORED * 50:
+                    continue
+                yield from self._longest_part(run, at, entries)
+
+    @staticmethod
+    def _longest_part(
+        run: Sequence[Token], at: int, entries: Sequence[Entry]
+    ) -> Iterator[Match]:
+        end = at + 1
+        while end < len(run):
+            phrase = tuple(token.key for token in run[at : end + 1])
+            longer = [entry for entry in entries if _contains(entry.keys, phrase)]
+            if not longer:
+                break
+            entries, end = longer, end + 1
+        part = run[at:end]
+        if len(set(entries)) > PART_LIMIT or not _names(part, entries):
+            return
+        covered = len(part) / max(len(entry.keys) for entry in entries)
+        yield Match(part[0].start, part[-1].end, tuple(entries), 0.6 + 0.2 * covered)
+
+    def _chinese(self, text: str, runs: Sequence[Sequence[Token]]) -> Iterator[Match]:
+        """Parts of Chinese values of two characters and more that begin or end the value."""
+        for run in runs:
+            for at in range(len(run) - 1):
+                entries = self._pairs.get(run[at].key + run[at + 1].key, ())[: RESCORED * 5]
+                best: dict[int, list[Entry]] = defaultdict(list)
+                for entry in entries:
+                    length = _common(run[at:], entry.keys)
+                    if length >= 2 and 2 * length >= len(entry.keys):
+                        best[length].append(entry)
+                if best and len(set(best[max(best)])) <= PART_LIMIT:
+                    end = at + max(best) - 1
+                    yield Match(run[at].start, run[end].end, tuple(best[max(best)]), 0.7)
+
+    def _misspelt(
+        self, text: str, question: Sequence[Token], found: Sequence[Match]
+    ) -> Iterator[Match]:
+        mended = {
+            id(token): better
+            for run in _uncovered(question, found)
+            for token in run
+            if (better := self._mend(token.key)) is not None
+        }
+        if not mended:
+            return
+        words = [
+            Token(t.text, t.start, t.end, mended.get(id(t), t.key)) for t in question
+        ]
+        touched = {(t.start, t.end) for t in question if id(t) in mended}
+        for match in [*self._whole(text, words), *self._partial(text, [words])]:
+            if any(match.start <= start and end <= match.end for start, end in touched):
+                yield Match(match.start, match.end, match.entries, match.score * 0.85)
+
+    def _mend(self, word: str) -> str | None:
+        if len(word) < 5 or not word.isalpha() or has_cjk(word) or word in FUNCTION_WORDS:
+            return None
+        counts: dict[str, int] = defaultdict(int)
+        for gram in _grams(word):
+            for other in self._grams.get(gram, ()):
+                counts[other] += 1
+        near = sorted(
+            (other for other in counts if abs(len(other) - len(word)) <= 2),
+            key=lambda other: -counts[other],
+        )[:RESCORED]
+        best = process.extractOne(word, near, scorer=fuzz.ratio, score_cutoff=SIMILAR)
+        if best is None or best[0][0] != word[0] or best[0] == word:
+            return None
+        return str(best[0])
+
+
+def _grams(word: str) -> set[str]:
+    padded = f" {word} "
+    return {padded[i : i + 3] for i in range(len(padded) - 2)}
+
+
+def _contains(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
+    return any(
+        whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1)
+    )
+
+
+def _common(run: Sequence[Token], value: tuple[str, ...]) -> int:
+    """How many characters from the run's first on stand at the beginning or end of the value."""
+    length = 0
+    while length < min(len(run), len(value)) and run[length].key == value[length]:
+        length += 1
+    tail = 0
+    for size in range(2, min(len(run), len(value)) + 1):
+        if tuple(token.key for token in run[:size]) == value[-size:]:
+            tail = size
+    return max(length, tail)
+
+
+def _uncovered(question: Sequence[Token], found: Sequence[Match]) -> list[list[Token]]:
+    runs: list[list[Token]] = [[]]
+    for token in question:
+        if any(match.start <= token.start < match.end for match in found):
+            runs.append([])
+        else:
+            runs[-1].append(token)
+    return [run for run in runs if run]
+
+
+def _stands_alone(text: str, part: Sequence[Token]) -> bool:
+    """Whether figures are not cut out of a longer number or identifier."""
+    start, end = part[0].start, part[-1].end
+    if part[0].text[0].isdigit():
+        glued = re.search(r"(?:\d[.,_:/-]|[A-Za-z]{4,}|[_@#/.-])$", text[:start])
+        if glued and not (glued.group() in "#@"):
+            return False
+    if part[-1].text[-1].isdigit() and re.match(r"[.,_:/]\d|_|\d", text[end:]):
+        return False
+    return not (start and text[start - 1] in "@_")
+
+
+def _plausible(part: Sequence[Token], known: Sequence[tuple[Entry, float]]) -> bool:
+    if len(part) > 1:
+        return not all(token.key in FUNCTION_WORDS for token in part)
+    token = part[0]
+    if token.is_cjk or token.text.isdigit():
+        return not token.is_cjk or any(len(entry.keys) == 1 for entry, _ in known)
+    short = len(token.text) == 1 or token.key in FUNCTION_WORDS
+    if not short:
+        return True
+    if token.text in ("A", "I", "a", "i") or not token.text.isupper():
+        return False
+    return any(str(entry.value) == token.text for entry, _ in known)
+
+
+def _names(part: Sequence[Token], entries: Sequence[Entry]) -> bool:
+    """Whether part of a value is enough: capitals, or a long word that few values have."""
+    if part[0].is_cjk:
+        return True
+    if all(token.text.isdigit() or key(token.text) in FUNCTION_WORDS for token in part):
+        return False
+    if len(part) > 1:
+        return True
+    token = part[0]
+    if token.text.isdigit() or len(token.text) < 3:
+        return False
+    return token.is_name_like or (len(token.text) >= 5 and len(entries) == 1)

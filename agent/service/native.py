@@ -1,0 +1,102 @@
+"""The native routes: plan, search, ask, knowledge bases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import StreamingResponse
+
+from agent.app import Agent
+from agent.service.disconnect import unless_gone
+from agent.service.errors import body_of
+from agent.service.models import AskRequest, PlanRequest, SearchRequest
+from schemas.access import LOCAL, Principal
+from schemas.answers import Answer, Event, EventKind, SearchResult
+from schemas.errors import FacetwiseError
+from schemas.plan import Plan
+
+router = APIRouter()
+
+EVENT_STREAM = "text/event-stream"
+STREAM_HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+
+
+def agent_of(request: Request) -> Agent:
+    agent: Agent = request.app.state.agent
+    return agent
+
+
+def principal_of(request: Request) -> Principal:
+    """Who asks. The service listens on loopback for the one person who owns the store."""
+    return LOCAL
+
+
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    return {"status": "ok"}
+
+
+@router.get("/v1/kbs")
+async def kbs(agent: Agent = Depends(agent_of)) -> dict[str, list[str]]:
+    return {"kbs": list(await agent.kbs())}
+
+
+@router.get("/v1/kbs/{kb}/schema")
+async def schema(
+    kb: str, agent: Agent = Depends(agent_of), principal: Principal = Depends(principal_of)
+) -> dict[str, Any]:
+    collection = await agent.describe(kb, principal)
+    return collection.model_dump(mode="json", exclude={"fields": {"__all__": {"column"}}})
+
+
+@router.post("/v1/plan")
+async def plan(
+    body: PlanRequest,
+    request: Request,
+    agent: Agent = Depends(agent_of),
+    principal: Principal = Depends(principal_of),
+) -> Plan:
+    options = {**body.options(), "collection": body.collection}
+    return await unless_gone(request, agent.plan(body.question, principal=principal, **options))
+
+
+@router.post("/v1/search")
+async def search(
+    body: SearchRequest,
+    request: Request,
+    agent: Agent = Depends(agent_of),
+    principal: Principal = Depends(principal_of),
+) -> SearchResult:
+    work = agent.search(body.question, principal=principal, **body.options())
+    return await unless_gone(request, work)
+
+
+@router.post("/v1/ask", response_model=Answer)
+async def ask(
+    body: AskRequest,
+    request: Request,
+    agent: Agent = Depends(agent_of),
+    principal: Principal = Depends(principal_of),
+) -> Answer | Response:
+    """JSON, or server-sent events where `stream` is true or the client accepts only those."""
+    if body.stream or EVENT_STREAM in request.headers.get("accept", ""):
+        events = agent.stream(body.question, principal=principal, **body.options())
+        return StreamingResponse(_sse(events), media_type=EVENT_STREAM, headers=STREAM_HEADERS)
+    work = agent.ask(body.question, principal=principal, **body.options())
+    return await unless_gone(request, work)
+
+
+async def _sse(events: AsyncIterator[Event]) -> AsyncIterator[str]:
+    """Frames `event: KIND` and `data: JSON`; an error is the last event of its stream."""
+    try:
+        async for event in events:
+            yield _frame(event)
+    except FacetwiseError as error:
+        yield _frame(Event(kind=EventKind.ERROR, data=body_of(error)))
+
+
+def _frame(event: Event) -> str:
+    return f"event: {event.kind}\ndata: {json.dumps(event.data, ensure_ascii=False)}\n\n"

@@ -1,0 +1,161 @@
+"""The one client of a store, with the one retry layer and the translation of its errors."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception_type,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_random_exponential,
+)
+
+from schemas.compile.milvus import Dialect
+from schemas.errors import StoreDamaged, StoreError, StoreUnavailable
+
+if TYPE_CHECKING:
+    from pymilvus import MilvusClient
+
+log = logging.getLogger(__name__)
+
+# Codes of a Milvus status: service unavailable (also pymilvus' own "fail connecting"), rate limit.
+_UNAVAILABLE_CODES = (2, 8)
+_MISSING_CODE = 100
+_RELEASED_CODE = 101
+_GRPC_UNAVAILABLE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+_DAMAGE = re.compile(
+    r"corrupt|parquet|arrow|magic bytes|manifest|\bwal\b|checksum|truncated|deseriali[sz]e"
+    r"|no such file|input/output error",
+    re.IGNORECASE,
+)
+
+
+class CollectionMissing(StoreError):
+    """The engine has no collection of this name (any more)."""
+
+
+class CollectionReleased(StoreError):
+    """The collection exists, but is not loaded for reading."""
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a call is tried. Seconds; `call` bounds one attempt, `budget` all of them."""
+
+    attempts: int = 4
+    budget: float = 10.0
+    longest_wait: float = 2.0
+    call: float = 300.0
+
+
+class Connection:
+    """A Milvus server or a served Milvus Lite, by URI. Safe to share between tasks and loops."""
+
+    def __init__(
+        self, uri: str, token: str = "", *, database: str = "", patience: Patience | None = None
+    ) -> None:
+        self.uri = uri
+        self._token = token
+        self._database = database
+        self._patience = patience or Patience()
+        self._guard = threading.Lock()
+        self._client: MilvusClient | None = None
+        self._version: str | None = None
+
+    async def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method of MilvusClient off the event loop.
+
+        Every call must bear repetition. Raises StoreUnavailable, StoreDamaged,
+        CollectionMissing, CollectionReleased or StoreError.
+        """
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(StoreUnavailable),
+            stop=stop_after_attempt(self._patience.attempts)
+            | stop_after_delay(self._patience.budget),
+            wait=wait_random_exponential(multiplier=0.1, max=self._patience.longest_wait),
+            reraise=True,
+        )
+        return await retrying(self._attempt, method, args, kwargs)
+
+    async def version(self) -> str:
+        """The engine's version text, such as `milvus_lite-3.2.2` or `v2.6.10`."""
+        if self._version is None:
+            self._version = str(await self.call("get_server_version"))
+        return self._version
+
+    async def dialect(self) -> Dialect:
+        return Dialect.of(await self.version())
+
+    async def is_lite(self) -> bool:
+        return await self.dialect() is Dialect.LITE
+
+    async def close(self) -> None:
+        with self._guard:
+            client, self._client = self._client, None
+        if client is not None:
+            await asyncio.to_thread(client.close)
+
+    async def _attempt(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            async with asyncio.timeout(self._patience.call):
+                return await asyncio.to_thread(self._blocking, method, args, kwargs)
+        except TimeoutError as error:
+            raise self._unavailable(f"no reply within {self._patience.call:g} s") from error
+
+    def _blocking(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        import grpc
+        from pymilvus.exceptions import MilvusException
+
+        try:
+            # pymilvus retries 75 times by itself; this layer is the only one that does.
+            return getattr(self._connected(), method)(*args, retry_times=0, **kwargs)
+        except MilvusException as error:
+            raise self._translated(error.code, error.message, error.retriable) from error
+        except grpc.RpcError as error:
+            raise self._translated(error.code(), error.details() or "", False) from error
+
+    def _connected(self) -> MilvusClient:
+        with self._guard:
+            if self._client is None:
+                from pymilvus import MilvusClient
+
+                logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+                self._client = MilvusClient(
+                    self.uri,
+                    token=self._token,
+                    db_name=self._database,
+                    timeout=self._patience.budget,
+                    dedicated=True,
+                )
+            return self._client
+
+    def _translated(self, code: object, message: str, retriable: bool) -> StoreError:
+        line = " ".join(message.split())[:300]
+        if getattr(code, "name", "") in _GRPC_UNAVAILABLE:
+            return self._unavailable(line)
+        if code in _UNAVAILABLE_CODES or retriable:
+            return self._unavailable(line)
+        if code == _MISSING_CODE:
+            return CollectionMissing(line)
+        if code == _RELEASED_CODE:
+            return CollectionReleased(line)
+        if _DAMAGE.search(line):
+            return StoreDamaged(
+                f"the store at {self.uri} cannot read its data: {line}",
+                remedy="restore the data directory from a copy, or ingest into a new one",
+            )
+        return StoreError(f"the store at {self.uri} refused a request: {line}")
+
+    def _unavailable(self, detail: str) -> StoreUnavailable:
+        log.debug("store unavailable: %s", detail)
+        return StoreUnavailable(
+            f"no vector store answers at {self.uri}",
+            remedy="start Milvus there, set store.uri, or leave it empty for the embedded store",
+        )

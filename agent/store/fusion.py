@@ -1,0 +1,77 @@
+"""Scores of the two legs of a hybrid search brought together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
+
+
+class Method(StrEnum):
+    WEIGHTED = "weighted"
+    RRF = "rrf"
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """How the legs are weighed. `rrf_k` is the constant of Cormack, Clarke and Buettcher (2009).
+
+    Weighted scores are normalised as Milvus' WeightedRanker does it: (1 + cosine) / 2 and
+    2/pi * atan(BM25), so that they can be compared between queries and collections.
+    """
+
+    method: Method = Method.WEIGHTED
+    text: float = 0.05
+    vector: float = 0.95
+    rrf_k: int = 60
+
+    def fuse(
+        self, dense: Mapping[str, float], bm25: Mapping[str, float]
+    ) -> dict[str, dict[str, float]]:
+        """Parts and `fused` (0..1) by id, best first. Scores are cosines and BM25 sums; an id
+        without one counts as having no similarity there."""
+        match self.method:
+            case Method.WEIGHTED:
+                fused = self._weighted(dense, bm25)
+            case Method.RRF:
+                fused = self._reciprocal(dense, bm25)
+            case _ as never:
+                assert_never(never)
+        order = sorted(fused, key=lambda id_: (-fused[id_], id_))
+        return {id_: _parts(id_, dense, bm25, fused[id_]) for id_ in order}
+
+    def _weighted(
+        self, dense: Mapping[str, float], bm25: Mapping[str, float]
+    ) -> dict[str, float]:
+        total = self.text + self.vector
+        return {
+            id_: (
+                self.vector * (1 + dense.get(id_, -1.0)) / 2
+                + self.text * math.atan(bm25.get(id_, 0.0)) * 2 / math.pi
+            )
+            / total
+            for id_ in {**dense, **bm25}
+        }
+
+    def _reciprocal(
+        self, dense: Mapping[str, float], bm25: Mapping[str, float]
+    ) -> dict[str, float]:
+        best = 2 / (self.rrf_k + 1)
+        fused: dict[str, float] = {}
+        for leg in (dense, bm25):
+            for rank, id_ in enumerate(_ranked(leg), start=1):
+                fused[id_] = fused.get(id_, 0.0) + 1 / (self.rrf_k + rank) / best
+        return fused
+
+
+def _ranked(leg: Mapping[str, float]) -> Sequence[str]:
+    return sorted(leg, key=lambda id_: (-leg[id_], id_))
+
+
+def _parts(
+    id_: str, dense: Mapping[str, float], bm25: Mapping[str, float], fused: float
+) -> dict[str, float]:
+    parts = {"dense": dense.get(id_), "bm25": bm25.get(id_, 0.0), "fused": fused}
+    return {name: value for name, value in parts.items() if value is not None}

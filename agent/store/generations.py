@@ -1,0 +1,140 @@
+"""Pairs of collections of a knowledge base: made, rebuilt with other columns, dropped."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from typing import Any
+
+from agent.store.bases import Bases
+from agent.store.connection import CollectionMissing
+from agent.store.layout import (
+    CATALOGUE_KEY,
+    CHUNK_COLUMNS,
+    DOCUMENT_COLUMNS,
+    VERSION_KEY,
+    Catalogue,
+    chunks_indexes,
+    chunks_schema,
+    documents_indexes,
+    documents_schema,
+)
+from agent.store.reading import pages
+from agent.store.rows import original, recoded
+from schemas.compile.milvus import Dialect
+from schemas.errors import StoreError
+
+log = logging.getLogger(__name__)
+
+COPY_ROWS = 1_000
+SERVER_COLUMNS = 64
+
+
+async def create_pair(bases: Bases, catalogue: Catalogue) -> None:
+    """Both collections, empty and loaded; leftovers of the same generation are replaced."""
+    from pymilvus import MilvusClient
+
+    dialect = await bases.connection.dialect()
+    lite = dialect is Dialect.LITE
+    _check_engine(dialect, catalogue)
+    made = (
+        (
+            catalogue.chunks,
+            chunks_schema(MilvusClient, catalogue, lite=lite),
+            chunks_indexes(MilvusClient, catalogue, lite=lite),
+        ),
+        (
+            catalogue.documents,
+            documents_schema(MilvusClient, catalogue),
+            documents_indexes(MilvusClient, catalogue, lite=lite),
+        ),
+    )
+    for name, schema, indexes in made:
+        await drop(bases, name)
+        await bases.connection.call(
+            "create_collection",
+            name,
+            schema=schema,
+            index_params=indexes,
+            consistency_level="Strong",
+        )
+
+
+def _check_engine(dialect: Dialect, catalogue: Catalogue) -> None:
+    if dialect is Dialect.V23:
+        raise StoreError(
+            "this Milvus server has neither nullable columns nor BM25, which knowledge bases need",
+            remedy="use Milvus 2.6 or later, or the embedded store",
+        )
+    if dialect is not Dialect.LITE and catalogue.columns > SERVER_COLUMNS:
+        raise StoreError(
+            f"knowledge base {catalogue.name!r} needs {catalogue.columns} columns for"
+            f" {len(catalogue.fields)} fields; a Milvus server takes {SERVER_COLUMNS}",
+            remedy="keep fewer metadata fields",
+        )
+
+
+async def save_catalogue(bases: Bases, catalogue: Catalogue) -> None:
+    """Makes a generation the current one, or changes its catalogue; atomic."""
+    await bases.connection.call(
+        "alter_collection_properties",
+        catalogue.documents,
+        properties={
+            CATALOGUE_KEY: catalogue.model_dump_json(),
+            VERSION_KEY: secrets.token_hex(8),
+        },
+    )
+
+
+async def rebuild(bases: Bases, old: Catalogue, wanted: Catalogue) -> Catalogue:
+    """A new generation with other columns; vectors are copied, nothing is embedded again.
+
+    The old generation answers until the new one is whole. What another process writes to the
+    old one meanwhile is found by its version, and the copy is made again.
+    """
+    new = wanted.model_copy(update={"generation": old.generation + 1})
+    log.info("%s: rebuilding for %d fields", new.name, len(new.fields))
+    for _ in range(3):
+        before = await bases.own(old.name)
+        await create_pair(bases, new)
+        await _copy(bases, old, new)
+        if (await bases.own(old.name)).version == before.version:
+            break
+    else:
+        raise StoreError(
+            f"knowledge base {old.name!r} is being written by another process",
+            remedy="let the other run end, then repeat this one",
+        )
+    await save_catalogue(bases, new)
+    await drop_before(bases, new.name, new.generation)
+    return new
+
+
+async def _copy(bases: Bases, old: Catalogue, new: Catalogue) -> None:
+    pairs = (
+        (old.chunks, new.chunks, CHUNK_COLUMNS),
+        (old.documents, new.documents, DOCUMENT_COLUMNS),
+    )
+    for source, target, columns in pairs:
+        async for rows in pages(bases, source, "", columns, size=COPY_ROWS):
+            data = [_copied(new, row) for row in rows]
+            await bases.connection.call("upsert", target, data=data)
+
+
+def _copied(new: Catalogue, row: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in row.items() if name != "sparse"}
+    return recoded(new, kept, original(row))
+
+
+async def drop_before(bases: Bases, kb: str, generation: int) -> None:
+    """Drop what earlier generations left."""
+    for physical in await bases.generations(kb):
+        if physical.generation < generation and physical.kind != "versions":
+            await drop(bases, physical.name)
+
+
+async def drop(bases: Bases, collection: str) -> None:
+    try:
+        await bases.connection.call("drop_collection", collection)
+    except CollectionMissing:
+        log.debug("%s is gone already", collection)

@@ -1,0 +1,254 @@
+"""The collections of a knowledge base, and the catalogue kept with them.
+
+A knowledge base is a pair of collections: `documents` with one row per document and `chunks`
+with one row per chunk, the document's metadata copied on. The row of a document names the
+revision that is visible; chunks of any other revision do not count. A pair has a generation,
+because Lite cannot add a column: a new field means a new pair. The highest generation whose
+documents collection carries a catalogue is the current one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from schemas.collection import Collection, ColumnKind, Field, FieldType
+from schemas.errors import StoreDamaged
+from schemas.model import Shape
+
+from agent.store.columns import ARRAY_LENGTH, VARCHAR_BYTES
+from agent.store.names import Physical, base_name
+
+if TYPE_CHECKING:
+    from pymilvus import CollectionSchema, MilvusClient
+    from pymilvus.milvus_client.index import IndexParams
+
+LAYOUT = 1
+"""Version of everything in this file and in columns.py."""
+
+CATALOGUE_KEY = "facetwise.catalogue"
+VERSION_KEY = "facetwise.version"
+ID_BYTES = 2_048
+"""Longest document id."""
+
+CHUNK_COLUMNS = (
+    "id",
+    "doc_id",
+    "revision",
+    "chunk_index",
+    "text",
+    "heading",
+    "start",
+    "stop",
+    "enabled",
+    "original",
+    "terms",
+    "dense",
+)
+"""Columns of a chunk that are written, without those of the fields."""
+
+DOCUMENT_COLUMNS = (
+    "id",
+    "revision",
+    "content_hash",
+    "title",
+    "source",
+    "enabled",
+    "chunks",
+    "ingested_at",
+    "original",
+    "nothing",
+)
+
+
+class Catalogue(Shape):
+    """What is kept of a knowledge base beside its rows. `chunk_fields` are the fields that
+    differ between the chunks of a document."""
+
+    name: str
+    generation: int
+    fields: tuple[Field, ...]
+    dimension: int
+    embedding_model: str
+    access_fields: tuple[str, ...] = ()
+    chunk_fields: tuple[str, ...] = ()
+    description: str = ""
+    analyzer: str
+    unicode: str
+    layout: int = LAYOUT
+
+    @property
+    def chunks(self) -> str:
+        return Physical(base_name(self.name), "chunks", self.generation).name
+
+    @property
+    def documents(self) -> str:
+        return Physical(base_name(self.name), "documents", self.generation).name
+
+    @cached_property
+    def collection(self) -> Collection:
+        """Fields with their columns, without profiles."""
+        return Collection(name=self.name, fields=self.fields, description=self.description)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the wider collection; servers take 64."""
+        return 14 + sum(
+            1 + (f.column.exact is not None) + (f.column.joined is not None)
+            for f in self.fields
+            if f.column is not None
+        )
+
+
+def read_catalogue(text: str, collection: str) -> Catalogue:
+    """Raises StoreDamaged on what is none, and on one of a later version."""
+    try:
+        found = Catalogue.model_validate_json(text)
+    except ValidationError as error:
+        raise StoreDamaged(
+            f"the catalogue in collection {collection!r} cannot be read"
+            f" ({error.error_count()} faults)",
+            remedy="drop the knowledge base and ingest again; a newer version may have written it",
+        ) from error
+    if found.layout > LAYOUT:
+        raise StoreDamaged(
+            f"knowledge base {found.name!r} has layout {found.layout}, this version reads {LAYOUT}",
+            remedy="update facetwise",
+        )
+    return found
+
+
+def _varchar(schema: CollectionSchema, name: str, limit: int = VARCHAR_BYTES, **kw: Any) -> None:
+    from pymilvus import DataType
+
+    schema.add_field(name, DataType.VARCHAR, max_length=limit, **kw)
+
+
+def add_field_columns(schema: CollectionSchema, fields: Sequence[Field]) -> None:
+    from pymilvus import DataType
+
+    types = {
+        ColumnKind.VARCHAR: DataType.VARCHAR,
+        ColumnKind.INT: DataType.INT64,
+        ColumnKind.DOUBLE: DataType.DOUBLE,
+        ColumnKind.BOOL: DataType.BOOL,
+    }
+    for field in fields:
+        column = field.column
+        assert column is not None
+        if column.kind is ColumnKind.VARCHAR:
+            _varchar(schema, column.name, nullable=True)
+        elif column.kind is ColumnKind.ARRAY:
+            _add_array(schema, column.name, field.type)
+        else:
+            schema.add_field(column.name, types[column.kind], nullable=True)
+        for companion in (column.exact, column.joined):
+            if companion is not None:
+                _varchar(schema, companion, nullable=True)
+
+
+def _add_array(schema: CollectionSchema, name: str, type_: FieldType) -> None:
+    from pymilvus import DataType
+
+    is_text = type_ is FieldType.STRING_LIST
+    schema.add_field(
+        name,
+        DataType.ARRAY,
+        element_type=DataType.VARCHAR if is_text else DataType.INT64,
+        max_capacity=ARRAY_LENGTH,
+        nullable=True,
+        **({"max_length": VARCHAR_BYTES} if is_text else {}),
+    )
+
+
+def chunks_schema(client: type[MilvusClient], catalogue: Catalogue, *, lite: bool) -> Any:
+    from pymilvus import DataType, Function, FunctionType
+
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    _varchar(schema, "id", 64, is_primary=True)
+    _varchar(schema, "doc_id", ID_BYTES)
+    _varchar(schema, "revision", 32)
+    schema.add_field("chunk_index", DataType.INT64)
+    _varchar(schema, "text")
+    _varchar(schema, "heading")
+    schema.add_field("start", DataType.INT64)
+    schema.add_field("stop", DataType.INT64)
+    schema.add_field("enabled", DataType.BOOL)
+    schema.add_field("original", DataType.JSON)
+    # Terms are cut by analysis.py and joined by spaces: both tokenizers give them back as they are.
+    tokenizer = {"tokenizer": "standard" if lite else "whitespace"}
+    _varchar(schema, "terms", enable_analyzer=True, analyzer_params=tokenizer)
+    schema.add_field("dense", DataType.FLOAT_VECTOR, dim=catalogue.dimension)
+    schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
+    schema.add_function(
+        Function(
+            name="bm25",
+            function_type=FunctionType.BM25,
+            input_field_names=["terms"],
+            output_field_names=["sparse"],
+        )
+    )
+    add_field_columns(schema, catalogue.fields)
+    return schema
+
+
+def documents_schema(client: type[MilvusClient], catalogue: Catalogue) -> Any:
+    from pymilvus import DataType
+
+    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+    _varchar(schema, "id", ID_BYTES, is_primary=True)
+    _varchar(schema, "revision", 32)
+    _varchar(schema, "content_hash", 256)
+    _varchar(schema, "title")
+    _varchar(schema, "source")
+    schema.add_field("enabled", DataType.BOOL)
+    schema.add_field("chunks", DataType.INT64)
+    _varchar(schema, "ingested_at", 64)
+    schema.add_field("original", DataType.JSON)
+    # The engine demands a vector.
+    schema.add_field("nothing", DataType.FLOAT_VECTOR, dim=2)
+    add_field_columns(schema, catalogue.fields)
+    return schema
+
+
+def chunks_indexes(client: type[MilvusClient], catalogue: Catalogue, *, lite: bool) -> IndexParams:
+    """On Lite FLAT, whose graph index loses hits under selective filters, and no scalar index:
+    its scans are as fast, and its INVERTED index errs on nulls."""
+    params = client.prepare_index_params()
+    if lite:
+        params.add_index("dense", index_type="FLAT", metric_type="COSINE")
+    else:
+        params.add_index(
+            "dense",
+            index_type="HNSW",
+            metric_type="COSINE",
+            params={"M": 16, "efConstruction": 200},
+        )
+        _scalar_indexes(params, ("doc_id", *_indexed(catalogue.fields)))
+    params.add_index("sparse", index_type="SPARSE_INVERTED_INDEX", metric_type="BM25")
+    return params
+
+
+def documents_indexes(
+    client: type[MilvusClient], catalogue: Catalogue, *, lite: bool
+) -> IndexParams:
+    params = client.prepare_index_params()
+    params.add_index("nothing", index_type="FLAT", metric_type="L2")
+    if not lite:
+        _scalar_indexes(params, _indexed(catalogue.fields))
+    return params
+
+
+def _indexed(fields: Sequence[Field]) -> tuple[str, ...]:
+    columns = [field.column for field in fields if field.column is not None]
+    return tuple(
+        name for column in columns for name in (column.name, column.exact) if name is not None
+    )
+
+
+def _scalar_indexes(params: IndexParams, names: Sequence[str]) -> None:
+    for name in names:
+        params.add_index(name, index_type="INVERTED")

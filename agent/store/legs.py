@@ -1,0 +1,124 @@
+"""The two legs of a hybrid search: nearest vectors, and BM25 over terms.
+
+They are two calls rather than one `hybrid_search`: that returns only the fused score, ignores a
+`filter` argument in silence, and on Lite reports BM25 with the wrong sign.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from agent.store.analysis import query_text
+from agent.store.bases import Bases
+from agent.store.reading import rows_by
+from agent.store.targets import Row, Target
+
+
+@dataclass
+class Candidates:
+    """Scores and rows by id. `depth` is how many were asked of each leg."""
+
+    depth: int
+    dense: dict[str, float] = field(default_factory=dict)
+    bm25: dict[str, float] = field(default_factory=dict)
+    rows: dict[str, Row] = field(default_factory=dict)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def exhausted(self) -> bool:
+        """True if asking deeper cannot find more."""
+        return len(self.dense) < self.depth and len(self.bm25) < self.depth
+
+
+async def search_legs(
+    bases: Bases,
+    target: Target,
+    expression: str,
+    text: str,
+    vector: Sequence[float],
+    depth: int,
+) -> Candidates:
+    """Both legs at once, each under the whole expression; the cosines of hits that only BM25
+    found are fetched, so that every candidate has one."""
+    found = Candidates(depth)
+    terms = query_text(text)
+    legs = [_dense(bases, target, expression, vector, found)]
+    if target.sparse is not None and terms:
+        legs.append(_bm25(bases, target, expression, terms, found))
+    await asyncio.gather(*legs)
+    await _complete(bases, target, vector, found)
+    return found
+
+
+async def _dense(
+    bases: Bases, target: Target, expression: str, vector: Sequence[float], found: Candidates
+) -> None:
+    rows = await _leg(bases, target, "dense", expression, [list(vector)], found)
+    found.dense.update((id_, similarity(distance, target.metric)) for id_, distance in rows)
+
+
+async def _bm25(
+    bases: Bases, target: Target, expression: str, terms: str, found: Candidates
+) -> None:
+    rows = await _leg(bases, target, "bm25", expression, [terms], found)
+    # Lite reports BM25 negated.
+    found.bm25.update((id_, abs(distance)) for id_, distance in rows)
+
+
+async def _leg(
+    bases: Bases,
+    target: Target,
+    name: str,
+    expression: str,
+    data: list[Any],
+    found: Candidates,
+) -> list[tuple[str, float]]:
+    started = time.perf_counter()
+    is_dense = name == "dense"
+    results = await bases.read(
+        "search",
+        target.chunks,
+        data=data,
+        anns_field=target.dense if is_dense else target.sparse,
+        filter=expression,
+        limit=found.depth,
+        output_fields=list(target.outputs),
+        search_params={"params": {"ef": max(found.depth, 128)}} if is_dense else {},
+    )
+    scores: list[tuple[str, float]] = []
+    for hit in results[0]:
+        row = {**hit["entity"], target.key: hit[target.key]}
+        found.rows[target.id_of(row)] = row
+        scores.append((target.id_of(row), float(hit["distance"])))
+    found.timings_ms[name] = (time.perf_counter() - started) * 1000
+    return scores
+
+
+async def _complete(
+    bases: Bases, target: Target, vector: Sequence[float], found: Candidates
+) -> None:
+    missing = [id_ for id_ in found.bm25 if id_ not in found.dense]
+    if not missing or target.dense is None or target.key != "id":
+        return
+    for row in await rows_by(bases, target.chunks, "id", missing, [target.dense]):
+        found.dense[row["id"]] = cosine(vector, row[target.dense])
+
+
+def similarity(distance: float, metric: str) -> float:
+    """A distance as a similarity of at most 1: cosine as it is, inner product cut, L2 inverted."""
+    if metric == "L2":
+        return 1 / (1 + distance) * 2 - 1
+    return max(-1.0, min(1.0, distance))
+
+
+def cosine(left: Sequence[float], right: Sequence[float]) -> float:
+    dot = math.fsum(a * b for a, b in zip(left, right, strict=True))
+    size = math.sqrt(math.fsum(a * a for a in left)) * math.sqrt(math.fsum(b * b for b in right))
+    return dot / size if size else 0.0
+
+

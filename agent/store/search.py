@@ -1,0 +1,270 @@
+"""Filtered hybrid search, counts and look-ups; nothing leaves here unchecked."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from agent.store.bases import Bases, Foreign
+from agent.store.connection import CollectionMissing, Connection
+from agent.store.fusion import Fusion
+from agent.store.guard import Guard, guard
+from agent.store.legs import Candidates, cosine, search_legs
+from agent.store.reading import every, pages, rows_by
+from agent.store.rows import chunk_id
+from agent.store.targets import OwnTarget, Row, Target, foreign_target
+from graph.ports import Found, Query
+from schemas.access import Scope
+from schemas.check import Bound, bind
+from schemas.compile.milvus import Dialect
+from schemas.filters import EVERYTHING
+from schemas.hits import Hit, Passage
+
+log = logging.getLogger(__name__)
+
+DEPTH = 1_024
+"""Candidates of a leg at most: what ranked search looks at."""
+
+FIRST = 64
+EXACT_ROWS = 2_048
+"""Up to so many matching rows are scored here if the engine's graph index found too few."""
+
+REMEMBERED = 64
+
+
+class QueryEmbedder(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    async def embed_query(self, text: str) -> list[float]: ...
+
+
+class MilvusSearcher:
+    """The reading side of a store; `fusion` weighs text against vectors."""
+
+    def __init__(
+        self, connection: Connection, embedder: QueryEmbedder, *, fusion: Fusion | None = None
+    ) -> None:
+        self._connection = connection
+        self._bases = Bases(connection)
+        self._embedder = embedder
+        self._fusion = fusion or Fusion()
+        self._vectors: OrderedDict[str, list[float]] = OrderedDict()
+
+    async def search(self, query: Query, scope: Scope) -> Found:
+        """At most `query.limit` hits, best first; without a text, the first passages of
+        matching documents. Raises UnknownKnowledgeBase, FilterError, DimensionMismatch,
+        StoreUnavailable and what the embedder raises."""
+        try:
+            return await self._search(query, scope)
+        except CollectionMissing:
+            # A rebuild has replaced the pair of collections since it was looked up.
+            return await self._search(query, scope)
+
+    async def count(self, kb: str, filter_: Bound, scope: Scope) -> int:
+        """How many visible documents match, however many there are."""
+        try:
+            return await self._count(kb, filter_, scope)
+        except CollectionMissing:
+            return await self._count(kb, filter_, scope)
+
+    async def passages(self, kb: str, ids: Sequence[str], scope: Scope) -> tuple[Passage, ...]:
+        """The visible ones of these passages, in the order asked for."""
+        target = await self._target(kb)
+        everything = bind(EVERYTHING, target.collection)
+        allowed = guard(everything, scope, await self._connection.dialect())
+        if allowed.closed or not ids:
+            return ()
+        if isinstance(target, OwnTarget):
+            rows = await rows_by(self._bases, target.chunks, "id", ids, target.outputs)
+        else:
+            rows = await self._foreign_rows(target, ids)
+        visible = await target.visible(self._bases, rows)
+        shown = {
+            target.id_of(row): visible[target.id_of(row)]
+            for row in rows
+            if target.id_of(row) in visible and allowed.keeps(target.metadata(row))
+        }
+        return tuple(shown[id_] for id_ in dict.fromkeys(ids) if id_ in shown)
+
+    async def _target(self, kb: str) -> Target:
+        found = await self._bases.resolve(kb)
+        if isinstance(found, Foreign):
+            return await foreign_target(self._bases, found)
+        return OwnTarget(found.catalogue)
+
+    async def _guarded(self, kb: str, filter_: Bound, scope: Scope) -> tuple[Target, Guard]:
+        """The filter is bound again, to the knowledge base that is searched: one bound to
+        another would name columns that mean something else here."""
+        target = await self._target(kb)
+        collection = target.collection
+        if not isinstance(target, OwnTarget) and filter_.collection.name == kb:
+            collection = filter_.collection
+        bound = bind(filter_.root, collection)
+        return target, guard(bound, scope, await self._connection.dialect())
+
+    async def _search(self, query: Query, scope: Scope) -> Found:
+        started = time.perf_counter()
+        target, allowed = await self._guarded(query.kb, query.filter, scope)
+        if allowed.closed or query.limit < 1:
+            return Found((), allowed.expression)
+        expression = every(target.enabled, allowed.expression)
+        timings: dict[str, float] = {}
+        if query.text.strip():
+            hits = await self._ranked(query, target, allowed, expression, timings)
+        else:
+            hits = await self._listed(query, target, allowed, expression)
+        timings["total"] = (time.perf_counter() - started) * 1000
+        return Found(tuple(hits), expression, timings)
+
+    async def _ranked(
+        self,
+        query: Query,
+        target: Target,
+        allowed: Guard,
+        expression: str,
+        timings: dict[str, float],
+    ) -> list[Hit]:
+        started = time.perf_counter()
+        vector = await self._vector(query.text)
+        timings["embed"] = (time.perf_counter() - started) * 1000
+        target.check(len(vector), self._embedder.name)
+        first = min(DEPTH, max(FIRST, 2 * query.limit))
+        hits: list[Hit] = []
+        for depth in dict.fromkeys((first, DEPTH)):
+            found = await search_legs(
+                self._bases, target, expression, query.text, vector, depth
+            )
+            hits = await self._checked(target, allowed, found)
+            timings.update(found.timings_ms)
+            if len(hits) >= query.limit or found.exhausted:
+                break
+        if len(hits) < query.limit and not await self._connection.is_lite():
+            hits = await self._exact(target, allowed, expression, found, vector)
+        return hits[: query.limit]
+
+    async def _vector(self, text: str) -> list[float]:
+        """The text's embedding; loosening asks for the same one again and again."""
+        if text not in self._vectors:
+            self._vectors[text] = await self._embedder.embed_query(text)
+        self._vectors.move_to_end(text)
+        while len(self._vectors) > REMEMBERED:
+            self._vectors.popitem(last=False)
+        return self._vectors[text]
+
+    async def _checked(self, target: Target, allowed: Guard, found: Candidates) -> list[Hit]:
+        """Visible candidates that scope and filter keep, best first."""
+        visible = await target.visible(self._bases, list(found.rows.values()))
+        hits: list[Hit] = []
+        for id_, scores in self._fusion.fuse(found.dense, found.bm25).items():
+            passage = visible.get(id_)
+            if passage is None:
+                continue
+            if allowed.keeps(target.metadata(found.rows[id_])):
+                hits.append(Hit(passage=passage, score=scores["fused"], scores=scores))
+            elif allowed.complete:
+                log.error(
+                    "fault: %r returned a row against its filter, dropped: %s (%s)",
+                    target.chunks,
+                    id_,
+                    allowed.expression,
+                )
+        return hits
+
+    async def _exact(
+        self,
+        target: Target,
+        allowed: Guard,
+        expression: str,
+        found: Candidates,
+        vector: Sequence[float],
+    ) -> list[Hit]:
+        """All matching rows scored one by one, if they are few: graph indexes lose hits under
+        a selective filter."""
+        if target.dense is not None:
+            fields = [*target.outputs, target.dense]
+            budget = EXACT_ROWS
+            async for rows in pages(
+                self._bases, target.chunks, expression, fields, size=EXACT_ROWS, key=target.key
+            ):
+                budget -= len(rows)
+                if budget < 0 or len(rows) == EXACT_ROWS:
+                    break
+                for row in rows:
+                    found.rows[target.id_of(row)] = row
+                    found.dense[target.id_of(row)] = cosine(vector, row[target.dense])
+        return await self._checked(target, allowed, found)
+
+    async def _listed(
+        self, query: Query, target: Target, allowed: Guard, expression: str
+    ) -> list[Hit]:
+        """The first passage of each matching document, by id, without scores."""
+        hits: dict[str, Hit] = {}
+        async for rows in self._first_rows(target, allowed, expression):
+            kept = [row for row in rows if allowed.keeps(target.metadata(row))]
+            visible = await target.visible(self._bases, kept)
+            for id_, passage in visible.items():
+                hits.setdefault(passage.doc_id, Hit(passage=passage, score=1.0))
+                del id_
+            if len(hits) >= query.limit:
+                break
+        return list(hits.values())[: query.limit]
+
+    async def _first_rows(
+        self, target: Target, allowed: Guard, expression: str
+    ) -> AsyncIterator[Sequence[Row]]:
+        if not isinstance(target, OwnTarget) or _is_about_chunks(target, allowed):
+            async for rows in pages(
+                self._bases, target.chunks, expression, target.outputs, size=512, key=target.key
+            ):
+                yield sorted(rows, key=lambda row: row.get("chunk_index", 0))
+            return
+        fields = ["revision", "original"]
+        documents = target.catalogue.documents
+        async for rows in pages(self._bases, documents, expression, fields, size=512):
+            firsts = [chunk_id(row["revision"], 0) for row in rows]
+            yield await rows_by(self._bases, target.chunks, "id", firsts, target.outputs)
+
+    async def _count(self, kb: str, filter_: Bound, scope: Scope) -> int:
+        target, allowed = await self._guarded(kb, filter_, scope)
+        if allowed.closed:
+            return 0
+        expression = every(target.enabled, allowed.expression)
+        if not isinstance(target, OwnTarget) or _is_about_chunks(target, allowed):
+            return await self._count_by_chunks(target, allowed, expression)
+        documents = target.catalogue.documents
+        if allowed.complete and await self._connection.dialect() is not Dialect.LITE:
+            rows = await self._bases.read(
+                "query", documents, filter=expression, output_fields=["count(*)"]
+            )
+            return int(rows[0]["count(*)"])
+        found = 0
+        fields = [] if allowed.complete else ["original"]
+        async for rows in pages(self._bases, documents, expression, fields):
+            found += sum(allowed.complete or allowed.keeps(row["original"] or {}) for row in rows)
+        return found
+
+    async def _count_by_chunks(self, target: Target, allowed: Guard, expression: str) -> int:
+        found: set[str] = set()
+        async for rows in pages(
+            self._bases, target.chunks, expression, target.outputs, size=2_000, key=target.key
+        ):
+            kept = [row for row in rows if allowed.keeps(target.metadata(row))]
+            visible = await target.visible(self._bases, kept)
+            found.update(passage.doc_id for passage in visible.values())
+        return len(found)
+
+    async def _foreign_rows(self, target: Target, ids: Sequence[str]) -> list[Row]:
+        """By primary key, whose type decides how the ids are written."""
+        rows = await self._connection.call(
+            "get", target.chunks, ids=list(ids), output_fields=list(target.outputs)
+        )
+        return [dict(row) for row in rows]
+
+
+def _is_about_chunks(target: OwnTarget, allowed: Guard) -> bool:
+    """Whether a document's row cannot tell if it matches."""
+    return not allowed.fields.isdisjoint(target.catalogue.chunk_fields)

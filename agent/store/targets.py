@@ -1,0 +1,193 @@
+"""What a search needs to know of a collection, ours or somebody else's."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from agent.store.bases import Bases, Foreign
+from agent.store.guesses import Roles, guess_fields, guess_roles, value_of
+from agent.store.layout import Catalogue
+from agent.store.reading import rows_by
+from agent.store.rows import check_dimension, original, to_passage
+from schemas.collection import Collection
+from schemas.compile.literals import DYNAMIC
+from schemas.errors import DimensionMismatch, StoreError
+from schemas.hits import Passage
+
+Row = Mapping[str, Any]
+
+SAMPLE = 200
+"""Rows of a foreign collection from which the meaning of its columns is guessed."""
+
+
+class Target(ABC):
+    """A searchable collection. `enabled` is the condition that rows must meet to count at all;
+    `outputs` are the columns that a passage is made of."""
+
+    kb: str
+    chunks: str
+    key: str
+    dense: str | None
+    sparse: str | None
+    metric: str
+    enabled: str
+    outputs: tuple[str, ...]
+    collection: Collection
+
+    @abstractmethod
+    def check(self, dimension: int, model: str) -> None:
+        """Raises DimensionMismatch if vectors of this model do not belong here."""
+
+    @abstractmethod
+    def metadata(self, row: Row) -> dict[str, JsonValue]:
+        """Field values of a row as people write them."""
+
+    @abstractmethod
+    def document_of(self, row: Row) -> str:
+        """Id of the document that a row belongs to."""
+
+    @abstractmethod
+    async def visible(self, bases: Bases, rows: Sequence[Row]) -> Mapping[str, Passage]:
+        """Passages, by row id, of the rows that belong to a visible document."""
+
+    def id_of(self, row: Row) -> str:
+        return str(row[self.key])
+
+
+class OwnTarget(Target):
+    """A knowledge base of ours: a row counts if its document is enabled and at its revision."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self.catalogue = catalogue
+        self.kb = catalogue.name
+        self.chunks = catalogue.chunks
+        self.key = "id"
+        self.dense = "dense"
+        self.sparse = "sparse"
+        self.metric = "COSINE"
+        self.enabled = "enabled == true"
+        self.outputs = (
+            *("id", "doc_id", "revision", "chunk_index"),
+            *("text", "heading", "enabled", "original"),
+        )
+        self.collection = catalogue.collection
+
+    def check(self, dimension: int, model: str) -> None:
+        check_dimension(self.catalogue, dimension, model)
+
+    def metadata(self, row: Row) -> dict[str, JsonValue]:
+        return original(row)
+
+    def document_of(self, row: Row) -> str:
+        return str(row["doc_id"])
+
+    async def visible(self, bases: Bases, rows: Sequence[Row]) -> Mapping[str, Passage]:
+        ids = {row["doc_id"] for row in rows}
+        fields = ["revision", "enabled", "title", "source"]
+        found = await rows_by(bases, self.catalogue.documents, "id", ids, fields)
+        documents = {row["id"]: row for row in found if row["enabled"]}
+        return {
+            row["id"]: to_passage(self.kb, row, documents[row["doc_id"]])
+            for row in rows
+            if row["enabled"]
+            and row["doc_id"] in documents
+            and documents[row["doc_id"]]["revision"] == row["revision"]
+        }
+
+
+class ForeignTarget(Target):
+    """A collection made by somebody else: every row counts, columns mean what they seem to."""
+
+    def __init__(
+        self, name: str, roles: Roles, collection: Collection, metric: str, *, dynamic: bool
+    ) -> None:
+        self.roles = roles
+        self.kb = name
+        self.chunks = name
+        self.key = roles.key
+        self.dense = roles.dense
+        self.sparse = roles.sparse
+        self.metric = metric
+        self.enabled = ""
+        self.collection = collection
+        columns = [f.column for f in collection.fields if f.column is not None]
+        plain = [roles.key, roles.text, roles.document, roles.title, roles.source]
+        plain += [column.name for column in columns]
+        # `$meta` yields every dynamic key; a key of its own name is not needed.
+        names = dict.fromkeys(name for name in plain if name is not None)
+        if dynamic:
+            names[DYNAMIC] = None
+        self.outputs = tuple(names)
+
+    def check(self, dimension: int, model: str) -> None:
+        if self.dense is None:
+            raise StoreError(f"collection {self.kb!r} has no column of float vectors to search")
+        if dimension != self.roles.dimension:
+            raise DimensionMismatch(
+                f"collection {self.kb!r} holds vectors with {self.roles.dimension} dimensions;"
+                f" {model!r} makes {dimension}",
+                remedy="use the embedding model that the collection was filled with",
+            )
+
+    def metadata(self, row: Row) -> dict[str, JsonValue]:
+        found = {field.name: value_of(row, field) for field in self.collection.fields}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def document_of(self, row: Row) -> str:
+        return str(row[self.roles.document])
+
+    async def visible(self, bases: Bases, rows: Sequence[Row]) -> Mapping[str, Passage]:
+        return {self.id_of(row): self._passage(row) for row in rows}
+
+    def _passage(self, row: Row) -> Passage:
+        def text(column: str | None) -> str:
+            return "" if column is None else str(row.get(column) or "")
+
+        return Passage(
+            id=self.id_of(row),
+            doc_id=self.document_of(row),
+            kb=self.kb,
+            title=text(self.roles.title) or self.document_of(row),
+            text=text(self.roles.text),
+            source=text(self.roles.source),
+            metadata=self.metadata(row),
+        )
+
+
+async def foreign_target(bases: Bases, foreign: Foreign) -> ForeignTarget:
+    """A description of the collection with guessed roles and fields, from SAMPLE rows."""
+    description = foreign.description
+    scalars = [f["name"] for f in description["fields"] if int(f["type"]) < 100]
+    dynamic = bool(description.get("enable_dynamic_field"))
+    rows = await bases.read(
+        "query",
+        foreign.name,
+        filter="",
+        limit=SAMPLE,
+        output_fields=[*scalars, *([DYNAMIC] if dynamic else [])],
+    )
+    sample = [dict(row) for row in rows]
+    roles = guess_roles(description, sample)
+    collection = Collection(
+        name=foreign.name,
+        fields=guess_fields(description, sample, roles),
+        description=description.get("description") or "",
+    )
+    metric = await _metric(bases, foreign.name, roles)
+    return ForeignTarget(foreign.name, roles, collection, metric, dynamic=dynamic)
+
+
+async def _metric(bases: Bases, collection: str, roles: Roles) -> str:
+    if roles.dense is None:
+        return "COSINE"
+    names = await bases.connection.call("list_indexes", collection, field_name=roles.dense)
+    if not names:
+        return "COSINE"
+    index = await bases.connection.call("describe_index", collection, index_name=names[0])
+    return str((index or {}).get("metric_type") or "COSINE")
+
+

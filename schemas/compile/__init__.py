@@ -1,0 +1,1 @@
+"""What filters are compiled to: Milvus expressions, predicates, words, schemas, wire formats."""

@@ -1,0 +1,39 @@
+"""What the columns of a foreign collection can say of a comparison, and what not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
+from schemas.filters import Compare
+
+
+def storage_notes(leaf: Compare, field: Field) -> Iterator[str]:
+    """Sentences for the people who read an explanation; none for our own collections."""
+    column = field.column
+    if column is None or not leaf.op.takes_value:
+        return
+    if field.type.element is FieldType.STRING and column.encoding is not Encoding.FOLDED:
+        yield _unfolded(field)
+    if column.encoding is Encoding.ISO_TIME:
+        yield f"{field.name!r} is stored as ISO text; times are compared to the second, as UTC"
+    if column.encoding is Encoding.YEAR:
+        yield f"{field.name!r} is stored as a year, which stands for its first day"
+    if column.kind is ColumnKind.JSON:
+        yield _untyped(field, column)
+
+
+def _unfolded(field: Field) -> str:
+    if is_enumerated(field):
+        return f"{field.name!r} is stored as written; compared through its known values"
+    return f"{field.name!r} is stored as written; the engine compares it letter by letter"
+
+
+def _untyped(field: Field, column: Column) -> str:
+    where = ".".join((column.name, *column.path))
+    return f"{field.name!r} is read from {where}; only values of type {field.type} are found"
+
+
+def is_enumerated(field: Field) -> bool:
+    """True if every value that occurs is known."""
+    return field.profile is not None and field.profile.complete and bool(field.values)

@@ -1,0 +1,96 @@
+"""A server that speaks Ollama's protocol from a script: whole replies, cut streams, faults."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Pieces of a chat reply; `end` is the last line, None for a stream that is cut."""
+
+    pieces: tuple[str, ...]
+    end: dict[str, Any] | None = field(default_factory=lambda: {"done_reason": "stop"})
+
+
+@dataclass(frozen=True)
+class Fault:
+    status: int
+    error: str
+
+
+@dataclass
+class OllamaScript:
+    """Chat replies are taken in order; embeddings count the letters a, b and c of a text."""
+
+    models: tuple[str, ...] = ("small:1b", "letters:latest")
+    replies: list[Stream | Fault | bytes] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    url: str = ""
+
+    async def tags(self, request: Request) -> Response:
+        return JSONResponse({"models": [{"name": name, "model": name} for name in self.models]})
+
+    async def chat(self, request: Request) -> Response:
+        self.requests.append(await request.json())
+        match self.replies.pop(0):
+            case Fault(status=status, error=error):
+                return JSONResponse({"error": error}, status)
+            case bytes() as raw:
+                return Response(raw, media_type="application/x-ndjson")
+            case Stream() as stream:
+                return StreamingResponse(self._lines(stream), media_type="application/x-ndjson")
+
+    async def embed(self, request: Request) -> Response:
+        body = await request.json()
+        self.requests.append(body)
+        vectors = [[float(text.count(letter)) for letter in "abc"] for text in body["input"]]
+        return JSONResponse({"model": body["model"], "embeddings": vectors})
+
+    async def _lines(self, stream: Stream) -> AsyncIterator[bytes]:
+        for piece in stream.pieces:
+            yield self._line(piece, done=False)
+            await asyncio.sleep(0)
+        if stream.end is not None:
+            yield self._line("", done=True, prompt_eval_count=7, eval_count=3, **stream.end)
+
+    def _line(self, content: str, **more: Any) -> bytes:
+        message = {"role": "assistant", "content": content}
+        line = {"model": "small:1b", "created_at": "2026-01-01T00:00:00Z", "message": message}
+        return json.dumps(line | more).encode() + b"\n"
+
+
+@contextmanager
+def serving(script: OllamaScript) -> Iterator[OllamaScript]:
+    """Serve on a free loopback port for the time of the block."""
+    app = Starlette(
+        routes=[
+            Route("/api/tags", script.tags),
+            Route("/api/chat", script.chat, methods=["POST"]),
+            Route("/api/embed", script.embed, methods=["POST"]),
+        ]
+    )
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error", lifespan="off")
+    listener = config.bind_socket()
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    script.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    try:
+        yield script
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
