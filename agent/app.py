@@ -34,7 +34,9 @@ from agent.ranking.packing import Packing
 from agent.requests import AskOptions
 from agent.results import answer_of, events_of, result_of
 from agent.settings import Settings, load_settings
+from agent.store.connection import Connection, Patience
 from agent.store.described import DescribedCatalog
+from agent.store.fusion import Fusion, Method
 from agent.store.store import MilvusStore
 from graph.build import build_graph
 from graph.context import Budgets, Context
@@ -44,8 +46,9 @@ from graph.state import Goal, Input, Output, State
 from schemas.access import LOCAL, Principal
 from schemas.answers import Answer, Event, EventKind, SearchResult
 from schemas.collection import Collection
-from schemas.errors import SettingsError, UsageError
-from schemas.hits import Passage
+from schemas.compile.milvus import Dialect
+from schemas.errors import SettingsError, UnknownDocument, UsageError
+from schemas.hits import Document, Passage
 from schemas.plan import Plan
 
 Compiled = CompiledStateGraph[State, Context, Input, Output]
@@ -143,7 +146,7 @@ class Agent:
         """Take documents into a knowledge base, which is created where it does not exist."""
         options = self.settings.ingest
         pipeline = Ingest(
-            await self.store(),
+            (await self.store()).library,
             await self.embedder(),
             IngestOptions(
                 chunk_size=options.chunk_size,
@@ -151,6 +154,7 @@ class Agent:
                 embed_batch=options.embed_batch,
                 write_chunks=options.write_batch,
                 access_fields=options.access_fields,
+                required_fields=options.required_fields,
             ),
         )
         return await pipeline.run(
@@ -164,7 +168,38 @@ class Agent:
     async def describe(self, kb: str | None = None, principal: Principal = LOCAL) -> Collection:
         """Fields, types and values of a knowledge base, as far as the principal may see them."""
         name = self.kb(kb)
-        return await (await self.store()).describe(name, self._access.scope(principal, name))
+        catalog = (await self.store()).catalog
+        return await catalog.describe(name, self._access.scope(principal, name))
+
+    async def kbs(self) -> tuple[str, ...]:
+        """The names of the knowledge bases."""
+        return await (await self.store()).library.names()
+
+    async def documents(
+        self, kb: str | None = None, principal: Principal = LOCAL
+    ) -> tuple[Document, ...]:
+        """The documents that the principal may see, by id."""
+        name = self.kb(kb)
+        documents = (await self.store()).documents
+        return await documents.list(name, self._access.scope(principal, name))
+
+    async def document(
+        self, doc_id: str, kb: str | None = None, principal: Principal = LOCAL
+    ) -> Document:
+        """One document. UnknownDocument also where it may not be seen."""
+        name = self.kb(kb)
+        documents = (await self.store()).documents
+        return await documents.show(name, doc_id, self._access.scope(principal, name))
+
+    async def set_enabled(self, doc_id: str, enabled: bool, kb: str | None = None) -> None:
+        """Hide a document from every search, or show it again."""
+        await (await self.store()).documents.set_enabled(self.kb(kb), doc_id, enabled)
+
+    async def delete(self, doc_id: str, kb: str | None = None) -> None:
+        """Delete a document with its passages."""
+        name = self.kb(kb)
+        if not await (await self.store()).library.delete(name, [doc_id]):
+            raise UnknownDocument(f"there is no document {doc_id!r} in {name!r}")
 
     def kb(self, name: str | None) -> str:
         return name or self.settings.kb
@@ -185,18 +220,24 @@ class Agent:
         """The store, connected on first use."""
         if self._store is None:
             address = await self.backends.store()
-            settings = self.settings
-            self._store = MilvusStore(
+            settings = self.settings.store
+            connection = Connection(
                 address.uri,
-                token=address.token,
-                side_dir=settings.paths.data / "catalogue",
-                embed_query=self._embed_query,
-                dialect=settings.store.dialect,
-                dense_weight=settings.store.dense_weight,
-                fusion=settings.store.fusion,
-                timeout_s=settings.store.timeout_s,
+                address.token,
+                dialect=Dialect(settings.dialect) if settings.dialect else None,
+                patience=Patience(call=settings.timeout_s),
             )
-            self._closing.push_async_callback(self._store.close)
+            self._closing.push_async_callback(connection.close)
+            self._store = MilvusStore.over(
+                connection,
+                _LazyEmbedder(self),
+                fusion=Fusion(
+                    method=Method(settings.fusion),
+                    text=1 - settings.dense_weight,
+                    vector=settings.dense_weight,
+                ),
+                now=lambda: dt.datetime.now(dt.UTC),
+            )
         return self._store
 
     async def chat(self) -> OllamaChat:
@@ -223,9 +264,6 @@ class Agent:
             )
             self._closing.push_async_callback(self._embedder.close)
         return self._embedder
-
-    async def _embed_query(self, text: str) -> list[float]:
-        return await (await self.embedder()).embed_query(text)
 
     @cached_property
     def _access(self) -> GrantedAccess:
@@ -257,7 +295,7 @@ class Agent:
     async def _sources(self, asked: AskOptions, goal: Goal) -> tuple[Catalog, Searcher]:
         if asked.collection is None:
             store = await self.store()
-            return store, store
+            return store.catalog, store.searcher
         if goal != "plan":
             raise UsageError(
                 f"the collection {asked.collection.name!r} is only described: it can be planned "
@@ -328,6 +366,20 @@ class _LazyChat:
     async def stream(self, messages: Any) -> AsyncIterator[str]:
         async for piece in (await self._agent.chat()).stream(messages):
             yield piece
+
+
+class _LazyEmbedder:
+    """Embeds questions with a model that is looked for when the first one comes."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    @property
+    def name(self) -> str:
+        return self._agent.settings.models.embedding
+
+    async def embed_query(self, text: str) -> list[float]:
+        return await (await self._agent.embedder()).embed_query(text)
 
 
 class _LazyWriter:

@@ -18,7 +18,7 @@ from schemas.errors import ModelNotFound, ModelUnavailable
 OLLAMA, EMBEDDED = "ollama", "embedded"
 
 Notify = Callable[[str], None]
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class OllamaState:
 class Backends:
     """Answers once per process where each thing is. `notify` gets one line for the person who
     waits whenever something other than the configured thing is used; `progress` gets
-    (bytes done, bytes in all, what) while weights are fetched."""
+    (what, bytes done, bytes in all) while weights are fetched."""
 
     def __init__(
         self, settings: Settings, *, notify: Notify | None = None, progress: Progress | None = None
@@ -76,7 +76,7 @@ class Backends:
     async def runtime(self, *, weights: bool) -> RuntimeAddress:
         """The running runtime; started, and its weights fetched, where needed."""
         return await asyncio.to_thread(
-            ensure_runtime, self.runtime_config(), self._progress, chat=weights
+            ensure_runtime, self.runtime_config(), self._progress, weights=weights
         )
 
     def runtime_config(self) -> RuntimeConfig:

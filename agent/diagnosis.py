@@ -10,6 +10,7 @@ from agent.app import Agent
 from graph.ports import Message
 from schemas.errors import FacetwiseError
 from schemas.model import Shape
+from schemas.plan import Mode
 
 PROBE_SCHEMA = {
     "type": "object",
@@ -89,15 +90,14 @@ async def _embedding(agent: Agent) -> str:
 
 
 async def _store(agent: Agent) -> str:
-    store = await agent.store()
-    return f"{store.uri}, {await store.server_version()}, dialect {await store.dialect_name()}"
+    connection = (await agent.store()).connection
+    dialect = await connection.dialect()
+    return f"{connection.uri}, {await connection.version()}, dialect {dialect}"
 
 
 async def _kbs(agent: Agent) -> str:
-    """Each knowledge base with the model that embedded it, held against today's."""
-    store = await agent.store()
-    names = await store.list_kbs()
-    embedder = await agent.embedder()
+    """Each knowledge base is searched once, which fails where another model embedded it."""
+    names = await agent.kbs()
     for name in names:
-        await store.check_embedding(name, embedder.name, await embedder.dimension())
+        await agent.search("test", kb=name, mode=Mode.OFF)
     return ", ".join(names) or "none yet"

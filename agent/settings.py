@@ -92,6 +92,9 @@ class IngestSettings(Section):
         description="fields that a scope may test: kept exactly, and a document in which one "
         "cannot be read is rejected",
     )
+    required_fields: tuple[str, ...] = Field(
+        (), description="a document without one of these is rejected"
+    )
 
 
 class PlanningSettings(Section):

@@ -18,7 +18,7 @@ from graph.state import FRESH, State
 from schemas.check import bind, check
 from schemas.collection import Collection
 from schemas.compile.text import to_text
-from schemas.errors import FilterError, ModelOutputCut
+from schemas.errors import ModelOutputCut
 from schemas.filters import EVERYTHING, Filter, all_of, any_of, leaves
 from schemas.language import language_of
 from schemas.mentions import Form, Proposal
@@ -61,9 +61,7 @@ async def plan(state: State, runtime: Runtime[Context]) -> State:
         if form is not None:
             reply, calls, problems = await _filled(form, context, watch)
         if form is not None and reply is None:
-            proposal = Proposal(
-                outcome=PlanOutcome.FAILED, query=state["question"], problems=problems
-            )
+            proposal = Proposal(outcome=PlanOutcome.FAILED, query=state["question"])
         else:
             proposal = context.planning.assemble(ask, collection, state["mentions"], reply)
     return {
@@ -80,7 +78,7 @@ async def validate(
     """Check the proposal against the collection and make it the plan."""
     with stage("validate", state) as watch:
         collection = await described(state, runtime)
-        made = _plan(state, collection, runtime.context)
+        made = await _plan(state, collection, runtime.context)
     made = made.model_copy(update={"timings_ms": watch.timings})
     tell("plan", made.model_dump(mode="json"))
     return Command(
@@ -151,7 +149,7 @@ def _read(
     return reply, None
 
 
-def _plan(state: State, collection: Collection, context: Context) -> Plan:
+async def _plan(state: State, collection: Collection, context: Context) -> Plan:
     caller = normalise(state.get("caller", EVERYTHING))
     proposal = state.get("proposal") or Proposal(
         outcome=PlanOutcome.NO_FILTER,
@@ -187,18 +185,14 @@ def _plan(state: State, collection: Collection, context: Context) -> Plan:
         text=""
         if effective == EVERYTHING
         else to_text(effective, collection, language_of(state["question"])),
-        expression=_expression(branches[0].filter, collection, context),
+        expression=await _expression(branches[0].filter, collection, context),
         model=context.chat.name if called else None,
         model_calls=state.get("model_calls", 0),
     )
 
 
-def _expression(filter_: Filter, collection: Collection, context: Context) -> str:
-    """The engine's words for a filter; a filter that it cannot say whole is told as such."""
-    try:
-        return context.catalog.expression(bind(filter_, collection))
-    except FilterError as error:
-        return f"checked outside the engine: {error}"
+async def _expression(filter_: Filter, collection: Collection, context: Context) -> str:
+    return await context.catalog.expression(bind(filter_, collection))
 
 
 def _said_by_caller(caller: Filter) -> tuple[Condition, ...]:

@@ -31,8 +31,8 @@ class Catalog(Protocol):
 
     async def describe(self, kb: str, scope: Scope) -> Collection: ...
 
-    def expression(self, filter_: Bound) -> str:
-        """The engine's expression for a filter; empty only for no filter."""
+    async def expression(self, filter_: Bound) -> str:
+        """What the engine is given of a filter; empty only for no filter."""
         ...
 
 

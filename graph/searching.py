@@ -94,7 +94,8 @@ async def loosen(
     index, unit, found = best
     branches = list(state["branches"])
     weaker = normalise(without(branches[index].filter, unit))
-    branches[index] = branches[index].model_copy(update={"filter": weaker})
+    # The words of a dropped condition are a subject again, so the whole question is searched for.
+    branches[index] = Branch(query=state["question"], filter=weaker, kb=branches[index].kb)
     steps = tuple(
         Step(action="drop", condition=condition, found=found, words=words)
         for condition, words in _told(state, unit, collection)
@@ -219,5 +220,3 @@ def _told(
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
-
-__all__ = ["Branch", "bound_filter", "loosen", "rank", "recalled", "search"]

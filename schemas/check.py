@@ -76,38 +76,39 @@ def _bound(f: Filter, c: Collection, problems: list[Problem]) -> Filter:
 
 def _bound_leaf(leaf: Compare, c: Collection, problems: list[Problem]) -> Filter:
     field = c.by_name.get(leaf.field)
-    problem = _unfit(leaf, field, c)
-    if problem is None:
-        assert field is not None
+    if field is None:
+        problems.append(_unknown_field(leaf, c))
+    elif leaf.op not in OPERATOR_TYPES[field.type]:
+        problems.append(_operator_not_allowed(leaf, field))
+    else:
         try:
             return coerce(leaf, field)
         except FilterError as error:
-            problem = _bad_value(leaf, field, str(error))
-    problems.append(problem)
+            problems.append(_bad_value(leaf, field, str(error)))
     return leaf
 
 
-def _unfit(leaf: Compare, field: Field | None, c: Collection) -> Problem | None:
-    if field is None:
-        known = tuple(sorted(c.by_name))
-        return Problem(
-            code="unknown_field",
-            message=f"unknown field {leaf.field!r} in {c.name!r}; "
-            f"known fields: {', '.join(known) or 'none'}",
-            field=leaf.field,
-            allowed=known,
-        )
-    if leaf.op not in OPERATOR_TYPES[field.type]:
-        allowed = tuple(op.value for op in allowed_ops(field.type))
-        return Problem(
-            code="operator_not_allowed",
-            message=f"{leaf.op} is not allowed on field {leaf.field!r} of type {field.type}; "
-            f"allowed: {', '.join(allowed)}",
-            field=leaf.field,
-            value=leaf.op.value,
-            allowed=allowed,
-        )
-    return None
+def _unknown_field(leaf: Compare, c: Collection) -> Problem:
+    known = tuple(sorted(c.by_name))
+    return Problem(
+        code="unknown_field",
+        message=f"unknown field {leaf.field!r} in {c.name!r}; "
+        f"known fields: {', '.join(known) or 'none'}",
+        field=leaf.field,
+        allowed=known,
+    )
+
+
+def _operator_not_allowed(leaf: Compare, field: Field) -> Problem:
+    allowed = tuple(op.value for op in allowed_ops(field.type))
+    return Problem(
+        code="operator_not_allowed",
+        message=f"{leaf.op} is not allowed on field {leaf.field!r} of type {field.type}; "
+        f"allowed: {', '.join(allowed)}",
+        field=leaf.field,
+        value=leaf.op.value,
+        allowed=allowed,
+    )
 
 
 def _bad_value(leaf: Compare, field: Field, why: str) -> Problem:

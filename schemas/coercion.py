@@ -79,11 +79,10 @@ def _single(c: Compare, value: Element, field: Field) -> Filter:
 
 def _membership(c: Compare, field: Field) -> Filter:
     """`in` as equality with some element; what is no plain equality stands beside the list."""
-    items = c.value if isinstance(c.value, tuple) else (c.value,)
+    items = c.value if isinstance(c.value, tuple) else (c.value,) if c.value is not None else ()
     plain: dict[tuple[type, Element], Element] = {}
     others: list[Filter] = []
     for item in items:
-        assert item is not None
         match _single(_with(c, Op.EQ, item), item, field):
             case Compare(op=Op.EQ, value=str() | int() | float() as value):
                 plain.setdefault((type(value), value), value)
@@ -94,7 +93,7 @@ def _membership(c: Compare, field: Field) -> Filter:
     members = Compare(op=Op.IN, field=c.field, value=tuple(plain.values()))
     if c.op is Op.IN:
         return any_of(*([members] if plain or not others else []), *others)
-    negated = [_single(_with(c, Op.NE, item), item, field) for item in items if item is not None]
+    negated = [_single(_with(c, Op.NE, item), item, field) for item in items]
     if not others:
         return members.model_copy(update={"op": Op.NOT_IN})
     return AllOf(of=tuple(_unique(negated)))

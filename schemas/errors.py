@@ -117,7 +117,9 @@ class RuntimeUnavailable(FacetwiseError):
 
     retryable = True
     code = "runtime_unavailable"
-    default_remedy = "run the command again (it starts the runtime), or see: facetwise runtime status"
+    default_remedy = (
+        "run the command again (it starts the runtime), or see: facetwise runtime status"
+    )
 
 
 class IngestError(FacetwiseError):

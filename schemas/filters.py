@@ -10,12 +10,12 @@ means its whole period.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, Literal, assert_never
+from typing import Annotated, Any, Literal, TypeGuard, assert_never
 
-from pydantic import BeforeValidator, JsonValue, field_validator, model_validator
+from pydantic import BeforeValidator, JsonValue, field_serializer, field_validator, model_validator
 
+from schemas.bounds import BOUNDS, INT64_MAX, INT64_MIN, Bounds, Element, Value, text_of, value_of
 from schemas.errors import FilterError
 from schemas.model import Shape
 from schemas.operators import Op, op_from
@@ -23,6 +23,8 @@ from schemas.operators import Op, op_from
 __all__ = [
     "BOUNDS",
     "EVERYTHING",
+    "INT64_MAX",
+    "INT64_MIN",
     "NOTHING",
     "AllOf",
     "AnyOf",
@@ -43,67 +45,6 @@ __all__ = [
     "walk",
 ]
 
-Element = str | int | float | bool
-Value = str | int | float | bool | None | tuple[Element, ...]
-
-
-class Bounds(Shape):
-    """What a filter may measure. Depth and nodes count groups, negations and comparisons;
-    strings are measured in characters."""
-
-    depth: int = 40
-    nodes: int = 1_000
-    list_length: int = 10_000
-    string_length: int = 65_535
-    field_length: int = 255
-
-
-BOUNDS = Bounds()
-INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
-
-
-def _element(value: object) -> Element:
-    match value:
-        case bool():
-            return value
-        case int():
-            if not INT64_MIN <= value <= INT64_MAX:
-                raise ValueError(f"{value} is outside 64 bits ({INT64_MIN} to {INT64_MAX})")
-            return int(value)
-        case float():
-            if not math.isfinite(value):
-                raise ValueError(f"{value} is not a finite number")
-            return float(value)
-        case str():
-            return _text(value, BOUNDS.string_length, "a string value")
-        case _:
-            raise ValueError(
-                f"a value is a string, a number, true, false or a list of these, not {value!r}"
-            )
-
-
-def _text(value: str, limit: int, what: str) -> str:
-    if len(value) > limit:
-        raise ValueError(f"{what} has {len(value)} characters; at most {limit} are allowed")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{what} is not valid Unicode: {value!r}") from error
-    return str(value)
-
-
-def _value(value: object) -> Value:
-    if value is None:
-        return None
-    if isinstance(value, list | tuple):
-        if len(value) > BOUNDS.list_length:
-            raise ValueError(
-                f"a list has {len(value)} elements; at most {BOUNDS.list_length} are allowed"
-            )
-        return tuple(_element(item) for item in value)
-    return _element(value)
-
-
 class Compare(Shape):
     """One comparison. `value` is None for `empty` and `not_empty` only; lists become tuples."""
 
@@ -116,12 +57,16 @@ class Compare(Shape):
     def _field_is_sane(cls, name: str) -> str:
         if not name:
             raise ValueError("the field name is empty")
-        return _text(name, BOUNDS.field_length, "a field name")
+        return text_of(name, BOUNDS.field_length, "a field name")
 
     @field_validator("value", mode="plain")
     @classmethod
     def _value_is_sane(cls, value: object) -> Value:
-        return _value(value)
+        return value_of(value)
+
+    @field_serializer("value")
+    def _value_as_json(self, value: Value) -> JsonValue:
+        return [*value] if isinstance(value, tuple) else value
 
     @model_validator(mode="before")
     @classmethod
@@ -199,7 +144,7 @@ def _children(obj: object) -> Sequence[object]:
             return ()
 
 
-def _is_wrapper(obj: object) -> bool:
+def _is_wrapper(obj: object) -> TypeGuard[Mapping[str, Any]]:
     return (
         isinstance(obj, Mapping)
         and set(obj) == {"op", "of"}
@@ -215,8 +160,9 @@ def _depth(root: object, *, unwrap: bool) -> int:
     stack: list[tuple[object, int]] = [(root, 1)]
     while stack:
         obj, depth = stack.pop()
-        inner = unwrap and _is_wrapper(obj)
-        nodes += not inner
+        wraps = _is_wrapper(obj)
+        inner = unwrap and wraps
+        nodes += not wraps
         if nodes > BOUNDS.nodes:
             raise FilterError(f"the filter has more than {BOUNDS.nodes} nodes")
         deepest = max(deepest, depth)
@@ -226,7 +172,6 @@ def _depth(root: object, *, unwrap: bool) -> int:
 
 def _parse(obj: object, at: str, *, unwrap: bool) -> Filter:
     while unwrap and _is_wrapper(obj):
-        assert isinstance(obj, Mapping)
         obj, at = obj["of"][0], f"{at}.of[0]"
     if isinstance(obj, Compare | AllOf | AnyOf | Not):
         return obj
@@ -266,8 +211,8 @@ def _parse_compare(obj: Mapping[object, object], at: str) -> Compare:
     if op.takes_value and obj.get("value") is None:
         raise FilterError(f"{at}: {op} on field {field!r} needs a value")
     try:
-        value = _value(obj.get("value")) if op.takes_value else None
-        return Compare(op=op, field=_text(field, BOUNDS.field_length, "the name"), value=value)
+        value = value_of(obj.get("value")) if op.takes_value else None
+        return Compare(op=op, field=text_of(field, BOUNDS.field_length, "the name"), value=value)
     except ValueError as error:
         raise FilterError(f"{at}: field {field[:80]!r}: {error}") from error
 
@@ -285,10 +230,9 @@ def to_json(f: Filter) -> dict[str, JsonValue]:
     match f:
         case Compare(op=op, field=field, value=None):
             return {"op": op.value, "field": field}
-        case Compare(op=op, field=field, value=tuple() as items):
-            return {"op": op.value, "field": field, "value": list(items)}
         case Compare(op=op, field=field, value=value):
-            return {"op": op.value, "field": field, "value": value}
+            items: JsonValue = [*value] if isinstance(value, tuple) else value
+            return {"op": op.value, "field": field, "value": items}
         case AllOf() | AnyOf():
             return {"op": f.op, "of": [to_json(part) for part in f.of]}
         case Not(of=part):

@@ -44,7 +44,8 @@ Normal = Literal | Every | Some
 
 def negation_normal(f: Filter, c: Collection, *, negated: bool = False) -> Normal:
     """The filter with negations at its comparisons only, by De Morgan, which holds in Kleene's
-    logic too."""
+    logic too.
+    """
     match f:
         case Compare():
             if not negated:

@@ -51,7 +51,8 @@ TEXTUAL = frozenset({Op.CONTAINS, Op.NOT_CONTAINS, Op.STARTS_WITH, Op.ENDS_WITH}
 @dataclass(frozen=True)
 class Spelling:
     """How an operator is written. `wire` is RAGFlow's and Dify's; `negation` holds for scalars
-    (of the orderings it does not hold on lists, where some element decides)."""
+    (of the orderings it does not hold on lists, where some element decides).
+    """
 
     wire: str
     aliases: tuple[str, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
+from schemas.errors import FilterError
 from schemas.filters import Compare
 
 
@@ -32,6 +33,13 @@ def _unfolded(field: Field) -> str:
 def _untyped(field: Field, column: Column) -> str:
     where = ".".join((column.name, *column.path))
     return f"{field.name!r} is read from {where}; only values of type {field.type} are found"
+
+
+def column_of(field: Field) -> Column:
+    """Where the field is stored; raises FilterError on a field that is only described."""
+    if field.column is None:
+        raise FilterError(f"field {field.name!r} has no column to filter by")
+    return field.column
 
 
 def is_enumerated(field: Field) -> bool:

@@ -92,7 +92,8 @@ def as_float32(number: float) -> float | None:
 
 def domain(field: Field) -> FieldType:
     """The type that a field's elements are compared in: what its column can hold, where an int
-    field stands in a column of floats, or a number field in one of ints."""
+    field stands in a column of floats, or a number field in one of ints.
+    """
     element = field.type.element
     if field.column is None or field.type.is_list:
         return element
@@ -189,7 +190,8 @@ def _is_yearly(field: Field) -> bool:
 
 def _stored_ms(value: int | float | bool, field: Field) -> int | None:
     """Milliseconds of a number as it stands in a foreign column. Day numbers are only our own,
-    whose rows hold ISO days: an int in such a row is a year that somebody wrote, not a day."""
+    whose rows hold ISO days: an int in such a row is a year that somebody wrote, not a day.
+    """
     number = as_number(value)
     if field.column is None or not isinstance(number, int):
         return None

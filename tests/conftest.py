@@ -100,7 +100,7 @@ class MemoryStore:
     async def describe(self, kb: str, scope: Scope) -> Collection:
         return self.collection
 
-    def expression(self, filter_: Bound) -> str:
+    async def expression(self, filter_: Bound) -> str:
         return "" if not filter_.root.model_dump().get("of", True) else str(filter_.root.op)
 
     async def search(self, query: Query, scope: Scope) -> Found:
@@ -125,14 +125,11 @@ class MemoryStore:
 
     def _matching(self, filter_: Bound, scope: Scope) -> list[Passage]:
         wanted = to_predicate(filter_)
-        seen: Callable[[Mapping[str, Any]], bool] = to_predicate(
-            bind(scope.filter, self.collection), exact=True
-        )
-        return [
-            passage
-            for passage in self.stored
-            if wanted(passage.metadata) and (self.leaky or seen(passage.metadata))
-        ]
+        found = [passage for passage in self.stored if wanted(passage.metadata)]
+        if self.leaky:
+            return found
+        seen = to_predicate(bind(scope.filter, self.collection), exact=True)
+        return [passage for passage in found if seen(passage.metadata)]
 
 
 class FirstSentences:

@@ -20,7 +20,9 @@ WORDS = (
     "true", "and", ") or (1 == 1", '" or s like "%', "2023", "001", "1", "z" * 60, "\u200b x", "ΑΣ",
     "{x}", "[abc]", "a.b*c", "$meta", "\U0010ffff", "\ud7ff", "'", "''", "\x00nul", "\x7f",
 )  # fmt: skip
-PLAIN_WORDS = tuple(word.lower() for word in ("hr", "finance", "a_b", "axb", "50%off", "a\\b", "新"))
+PLAIN_WORDS = tuple(
+    word.lower() for word in ("hr", "finance", "a_b", "axb", "50%off", "a\\b", "新")
+)
 BLANKS: tuple[JsonValue, ...] = (None, "", "  ")
 INTS = (0, 1, -1, 2, 3, 7, 2020, 2023, 2024, 2**31, 2**53, 2**53 + 1, 2**63 - 1, -(2**63), -5)
 FLOATS = (0.0, -0.0, 0.1, 0.3, 0.7, 1.0, 2.5, -2.5, 1e308, -1e308, 5e-324, 3.0, 0.1 + 0.2, 1e16)

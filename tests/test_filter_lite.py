@@ -6,21 +6,11 @@ import os
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import JsonValue
-
-from schemas.check import Bound, bind
-from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType
-from schemas.compile.lists import SEPARATOR
-from schemas.compile.milvus import Dialect, split, to_milvus
-from schemas.compile.predicate import to_predicate
-from schemas.errors import FilterError
-from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op, dump_filter, parse_filter
-from schemas.values import as_float32, read_row
-from strategies import (
+from tests.strategies import (
     COMPLETE,
     DAYS,
     FLOATS,
@@ -41,6 +31,14 @@ from strategies import (
     string_lists,
     strings,
 )
+
+from schemas.check import Bound, bind
+from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType
+from schemas.compile.list_columns import SEPARATOR
+from schemas.compile.milvus import Dialect, split
+from schemas.compile.predicate import to_predicate
+from schemas.filters import dump_filter
+from schemas.values import as_float32, read_row
 
 pytestmark = pytest.mark.lite
 
@@ -162,9 +160,7 @@ class Shelf:
     rows: tuple[Row, ...]
 
     def found(self, expression: str) -> list[int]:
-        got = self.client.query(
-            self.name, filter=expression, output_fields=["id"], limit=1_000
-        )
+        got = self.client.query(self.name, filter=expression, output_fields=["id"], limit=1_000)
         return sorted(row["id"] for row in got)
 
     def meant(self, bound: Bound, *, exact: bool = False) -> list[int]:
@@ -220,7 +216,13 @@ def _columns(made: tuple[Made, ...]) -> Iterator[Column]:
             yield column.model_copy(update={"path": ()})
 
 
-_TYPES = {"varchar": "VARCHAR", "int": "INT64", "float": "FLOAT", "double": "DOUBLE", "bool": "BOOL"}
+_TYPES = {
+    "varchar": "VARCHAR",
+    "int": "INT64",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "bool": "BOOL",
+}
 
 
 def _add(schema: Any, column: Column, made: tuple[Made, ...]) -> None:
@@ -268,7 +270,9 @@ def _engine_row(i: int, row: Row, made: tuple[Made, ...]) -> dict[str, JsonValue
     return out
 
 
-def _put(out: dict[str, Any], column: Column, field: Field, value: JsonValue, is_there: bool) -> None:
+def _put(
+    out: dict[str, Any], column: Column, field: Field, value: JsonValue, is_there: bool
+) -> None:
     if not is_there:
         return
     below = out if column.name == "$meta" else out.setdefault(column.name, {})
@@ -300,7 +304,9 @@ def test_predicate_and_engine_agree(client: Any, kind: str, seed: int) -> None:
         f = filter_of(rng, lambda: compare_of(rng, made))
         bound = bind(f, shelf.collection)
         meant = shelf.meant(bound)
-        assert shelf.answered(bound) == meant, dump_filter(f) + "\n" + split(bound, Dialect.LITE).pushed
+        assert shelf.answered(bound) == meant, (
+            dump_filter(f) + "\n" + split(bound, Dialect.LITE).pushed
+        )
         telling += 0 < len(meant) < ROWS
     assert telling > PER_COLLECTION // 3
     client.drop_collection(shelf.name)

@@ -209,15 +209,28 @@ def test_milvus_that_falls_over_is_started_again(config: RuntimeConfig) -> None:
     assert count(address) == 5
 
 
-def test_idle_runtime_ends(tmp_path: Path) -> None:
-    config = make_config(tmp_path, idle_minutes=0.02)
-    address = ensure_runtime(config, weights=False)
-    client = MilvusClient(address.milvus_uri)
-    client.list_collections()
-    time.sleep(3)
-    assert status(config) is not None, "ended under a connected client"
-    client.close()
-    assert eventually(lambda: status(config) is None)
+def test_idle_runtime_ends_when_the_last_client_of_milvus_has_gone(tmp_path: Path) -> None:
+    config = make_config(tmp_path, idle_minutes=0.05)
+    code = (
+        "import sys\n"
+        "from pymilvus import MilvusClient\n"
+        "print('ready', flush=True)\n"
+        "client = MilvusClient(sys.stdin.readline().strip())\n"
+        "print(client.list_collections(), flush=True)\n"
+        "sys.stdin.read()"
+    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], text=True, bufsize=1, **pipes) as client:
+        assert client.stdin is not None
+        assert client.stdout is not None
+        assert client.stdout.readline() == "ready\n"
+        address = ensure_runtime(config, weights=False)
+        client.stdin.write(f"{address.milvus_uri}\n")
+        assert client.stdout.readline() == "[]\n"
+        time.sleep(5)
+        assert owner_of(config).alive(), "ended under a connected client"
+    assert eventually(lambda: not owner_of(config).alive())
+    assert owner_of(config).owner is None
 
 
 def test_another_version_or_other_settings_replace_it(config: RuntimeConfig) -> None:
@@ -242,7 +255,7 @@ def test_failure_to_start_says_why(config: RuntimeConfig) -> None:
 def test_only_the_loopback_is_listened_on(address: RuntimeAddress) -> None:
     family = [psutil.Process(address.pid), *psutil.Process(address.pid).children(recursive=True)]
     listening = {
-        connection.laddr.ip
+        connection.laddr.ip.removeprefix("::ffff:")
         for process in family
         for connection in process.net_connections(kind="inet")
         if connection.status == psutil.CONN_LISTEN

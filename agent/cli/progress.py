@@ -75,7 +75,7 @@ class _Bar:
 class DownloadBar(_Bar):
     """Bytes of a model's weights, and the runtime's start. May be called from a worker thread."""
 
-    def update(self, done: int, total: int, what: str) -> None:
+    def update(self, what: str, done: int, total: int) -> None:
         if not total:
             self._draw(what, 0, 1, "")
             return

@@ -36,13 +36,16 @@ class Describer:
     ) -> None:
         self._fields = {name_key(field.name): field for field in fields}
         self._access = {name_key(name): name for name in options.access_fields}
+        self._required = {name_key(name): name for name in options.required_fields}
         self._options = options
         self._tags = tuple(tags)
         titles = (field.name for field in self._fields.values() if is_title(field.name))
         self._title_name = next(titles, TITLES[0])
 
     def describe(self, loaded: Loaded, id_: str, headings: Sequence[str]) -> Metadata:
-        """IngestError if an access field is missing, doubtful or not of its type."""
+        """IngestError if an access field is doubtful or not of its type, or if a required field
+        is missing. A missing access field is no leak: a scope on it is not true.
+        """
         values: dict[str, JsonValue] = {}
         unread: dict[str, JsonValue] = {}
         notes: list[Note] = []
@@ -63,9 +66,10 @@ class Describer:
             if key in loaded.doubtful:
                 reason = f"access field {name!r} is given twice or is not valid YAML"
                 raise IngestError(reason, remedy=f"give {name!r} once, in quotes")
+        for key, name in self._required.items():
             if key not in given:
                 remedy = f"add {name!r} to the front matter"
-                raise IngestError(f"access field {name!r} is missing", remedy=remedy)
+                raise IngestError(f"required field {name!r} is missing", remedy=remedy)
 
     def _take(
         self,

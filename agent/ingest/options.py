@@ -14,7 +14,8 @@ from schemas.errors import SettingsError
 class IngestOptions:
     """Sizes are in characters unless named otherwise.
 
-    `access_fields` must be readable on every document, or the document is rejected. `types`
+    A document is rejected if one of its `access_fields` cannot be read, or if one of the
+    `required_fields` is missing. `types`
     fixes the types of fields instead of inferring them. `max_fields` bounds the fields of a
     knowledge base: rarer ones stay with the document as text and cannot be filtered. `zone` is
     meant where an author wrote a time without one. `tag_rules` adds a tag to `tag_field` where
@@ -24,6 +25,7 @@ class IngestOptions:
     chunk_size: int = 800
     chunk_overlap: int = 200
     access_fields: tuple[str, ...] = ()
+    required_fields: tuple[str, ...] = ()
     types: Mapping[str, FieldType] = field(default_factory=dict)
     max_fields: int = 32
     max_file_bytes: int = 64 * 1024 * 1024

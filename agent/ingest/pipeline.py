@@ -156,7 +156,8 @@ class Ingest:
         options = self._options
         rules = {tag: sorted(words) for tag, words in options.tag_rules.items()}
         parts = [self._splitter.method, sorted(tags), options.tag_field, rules]
-        parts += [sorted(options.access_fields), str(options.zone)]
+        parts += [sorted(options.access_fields), sorted(options.required_fields)]
+        parts += [str(options.zone)]
         return json.dumps(parts, sort_keys=True, ensure_ascii=False)
 
 

@@ -15,12 +15,14 @@ from schemas.errors import UsageError
 def plan_fields(
     known: Sequence[Field], seen: Inference, options: IngestOptions, *, tagged: bool
 ) -> tuple[Field, ...]:
-    """Known fields as they are, then new ones: the title, access fields and tags always, others
+    """Known fields as they are, then new ones: the title, required fields, access fields that occur, and tags always, others
     by the number of documents that have them, up to `max_fields` in all.
     """
     inferred = seen.fields()
     always = [_title(known, inferred)]
-    always += [_named(inferred, name, FieldType.STRING) for name in options.access_fields]
+    always += [_named(inferred, name, FieldType.STRING) for name in options.required_fields]
+    access = {name_key(name) for name in options.access_fields}
+    always += [field for field in inferred if name_key(field.name) in access]
     if tagged:
         always.append(_named(inferred, options.tag_field, FieldType.STRING_LIST))
     fields = {name_key(field.name): field for field in known}

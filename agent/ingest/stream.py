@@ -241,7 +241,8 @@ class _Pace:
     def seconds_left(self, now: float) -> float | None:
         if self.size <= 0 or now <= self.began:
             return None
-        return max(self.total_size - self.size, 0.0) * (now - self.began) / self.size
+        left = max(self.total_size - self.size, 0.0) * (now - self.began) / self.size
+        return round(left, 1)
 
 
 def _groups(files: Sequence[Pending]) -> Iterator[list[Pending]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from graph.ports import Ask
 from schemas.collection import Collection
-from schemas.filters import Compare, Op, leaves
+from schemas.filters import AllOf, Compare, Filter, Op, all_of, leaves
 from schemas.mentions import Mention, Proposal
 from schemas.operators import MEMBERSHIP
 from schemas.plan import Branch, PlanOutcome, Problem
@@ -177,4 +177,38 @@ def _branches(question: str, query: str, joined: Joined) -> tuple[Branch, ...]:
     return tuple(
         Branch(query=query, filter=_with(joined, several[0], Compare(op=Op.EQ, field=several[0].field, value=v)))
         for v in values
+    )
+
+
+def _is_conjunction(joined: Joined, part: Compare) -> bool:
+    match joined.filter:
+        case AllOf(of=parts):
+            return part in parts
+        case _:
+            return joined.filter == part
+
+
+def _with(joined: Joined, old: Compare, new: Compare) -> Filter:
+    match joined.filter:
+        case AllOf(of=parts):
+            return all_of(*(new if part == old else part for part in parts))
+        case _:
+            return new
+
+
+def _ties(accepted: Sequence[Accepted]) -> tuple[Problem, ...]:
+    """Words that name several values equally well: all of them were taken, and it is said."""
+    return tuple(
+        Problem(
+            code="ambiguous_value",
+            message=f"{one.words!r} can mean several values; any of them is accepted",
+            field=one.use.field,
+            value=list(one.use.parts[0].value),
+        )
+        for one in accepted
+        if len(one.use.parts) == 1
+        and one.turn == 0
+        and one.use.parts[0].op in MEMBERSHIP
+        and isinstance(one.use.parts[0].value, tuple)
+        and len(one.use.parts[0].value) > 1
     )

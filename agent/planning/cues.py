@@ -131,6 +131,33 @@ def may_negate(text: str) -> bool:
     return _ANY_NEGATION.search(text) is not None
 
 
+_ANY_DIRECTION = re.compile(
+    r"\b(?:since|before|after|until|till|later|earlier|older|newer|past|prior|onwards?|from|by|through|once|ahead|pre|post|"
+    r"follow\w*|start\w*|begin\w*|end\w*|over|recent\w*|up\s+to|as\s+of|preced\w*|than|went|beyond)\b|[前后来起早晚截止至今自从]",
+    re.IGNORECASE,
+)
+_ANY_COMPARISON = re.compile(
+    r"\b(?:than|over|under|above|below|least|most|more|less|fewer|up|exceed\w*|within|minimum|maximum|min|max|beyond|"
+    r"past|greater|larger|bigger|higher|lower|smaller|or|starting|from|\w{2,}er)\b|[<>≥≤+]|[上下内高低多少超过大小不]",
+    re.IGNORECASE,
+)
+
+
+def may_direct(text: str, start: int, end: int) -> bool:
+    """Whether any word around a period could give it a direction."""
+    return _around(_ANY_DIRECTION, text, start, end)
+
+
+def may_compare(text: str, start: int, end: int) -> bool:
+    """Whether any word around a number could compare it."""
+    return _around(_ANY_COMPARISON, text, start, end)
+
+
+def _around(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
+    before, after = text[max(0, start - REACH) : start], text[end : end + 20]
+    return bool(pattern.search(before) or pattern.search(after))
+
+
 def preferred(text: str, start: int) -> bool:
     """Whether what starts here is a wish rather than a condition: preferably, 最好."""
     return _PREFERRED.search(text[max(0, start - REACH) : start]) is not None

@@ -26,19 +26,28 @@ def _example(question: str, found: str, **_: str) -> Example:
 
 EXAMPLES = (
     _example(
-        "Which contracts or invoices of Sales were signed before 2021?",
+        "Which signed contracts or invoices of Sales are from before 2021?",
         """
+        signed => status Signed => status is
         contracts => category contract => category is
         invoices => category invoice => category is
         Sales => department => department is
-        2021 => signed ["2021-01-01", "2022-01-01"] | archived ["2021-01-01", "2022-01-01"] => signed before
+        2021 => created ["2021-01-01", "2022-01-01"] | archived ["2021-01-01", "2022-01-01"] => created before
         """,
     ),
     _example(
-        "How do the final results of the 2019 audit compare with the plan, not by Anna Berg?",
+        "Why were the final results of the 2019 audit so much lower than planned?",
         """
         final => status Final => ignore
-        2019 => signed ["2019-01-01", "2020-01-01"] => ignore
+        2019 => created ["2019-01-01", "2020-01-01"] => ignore
+        """,
+    ),
+    _example(
+        "Show me the final invoices from last year that Anna Berg did not write.",
+        """
+        final => status Final => status is
+        invoices => category invoice => category is
+        last year => created ["2022-01-01", "2023-01-01"] => created in
         Anna Berg => author | title => author is not
         """,
     ),
@@ -60,6 +69,21 @@ EXAMPLES = (
         3 => ports 3 | price 3 => ports is
         900 => price 900 => price above
         Kim Larsen => reviewer | maker | country => reviewer is
+        """,
+    ),
+    _example(
+        "关于如何撤回合同的说明在哪里？",
+        """
+        撤回 => status Withdrawn => ignore
+        合同 => category contract => ignore
+        """,
+    ),
+    _example(
+        "Are there any rejected proposals on packaging for version 4.2, and why did they fail?",
+        """
+        rejected => status Rejected => status is
+        packaging => tags Packaging => tags has
+        4.2 => version => version is
         """,
     ),
 )

@@ -12,20 +12,18 @@ from schemas.collection import Collection, Field
 from schemas.mentions import Form, FormMessage, Mention
 
 from agent.planning.examples import EXAMPLES
-from agent.planning.uses import IGNORE, uses
+from agent.planning.uses import IGNORE, Use, uses
 
 PROMPT = "plan"
 _KEY_LENGTH = 40
+MOST_TURNS = 3
 
 
 def make_form(
     ask: Ask, collection: Collection, mentions: Sequence[Mention], fields: Sequence[Field]
 ) -> Form | None:
     """Static rules and examples, then the fields, then the question; None without mentions."""
-    asked = {
-        key: [*uses(mention, collection), IGNORE] for key, mention in keyed(mentions).items()
-    }
-    asked = {key: words for key, words in asked.items() if len(words) > 1}
+    asked = asked_of(ask, collection, mentions)
     if not asked:
         return None
     messages = [FormMessage(role="system", content=prompts.render(PROMPT))]
@@ -34,13 +32,30 @@ def make_form(
         messages.append(FormMessage(role="assistant", content=example.reply))
     described = describe(fields)
     messages.append(
-        FormMessage(role="user", content=f"{described}\n\n{_question(ask, mentions, collection)}")
+        FormMessage(role="user", content=f"{described}\n\n{_question(ask, mentions, asked)}")
     )
     return Form(
         messages=tuple(messages),
         reply_schema=reply_schema(asked),
         prompt_version=prompts.version(PROMPT),
     )
+
+
+def asked_of(
+    ask: Ask, collection: Collection, mentions: Sequence[Mention]
+) -> Mapping[str, Sequence[str]]:
+    """Key → the words allowed for it, of every mention that can be used at all."""
+    words = {
+        key: (*offered(ask, collection, mention), IGNORE)
+        for key, mention in keyed(mentions).items()
+    }
+    return {key: allowed for key, allowed in words.items() if len(allowed) > 1}
+
+
+def offered(ask: Ask, collection: Collection, mention: Mention) -> Mapping[str, Use]:
+    """The uses of a mention under the operators that the caller pinned."""
+    pinned = {key.name: key.op for key in ask.keys if key.op is not None}
+    return uses(mention, collection, pinned)
 
 
 def keyed(mentions: Sequence[Mention]) -> Mapping[str, Mention]:
@@ -74,9 +89,14 @@ def describe(fields: Sequence[Field]) -> str:
     return "\n".join(("Fields:", *lines))
 
 
-def _question(ask: Ask, mentions: Sequence[Mention], collection: Collection) -> str:
-    lines = [f"Question: {ask.question}", "Found:"]
+def _question(
+    ask: Ask, mentions: Sequence[Mention], asked: Mapping[str, Sequence[str]]
+) -> str:
+    earlier = [f"Earlier: {turn}" for turn in ask.history[-MOST_TURNS:]]
+    lines = [*earlier, f"Question: {ask.question}", "Found:"]
     for key, mention in keyed(mentions).items():
+        if key not in asked:
+            continue
         fields = dict.fromkeys(choice.field for choice in mention.choices)
         readings = [_reading(mention, name) for name in fields]
         lines.append(f"{key}: {' | '.join(readings)}")

@@ -11,7 +11,14 @@ from schemas.collection import Collection, Field, FieldType
 from schemas.mentions import Choice, Mention, MentionKind
 
 from agent.planning.affinity import STRONG, affinity
-from agent.planning.cues import may_negate, negated, preferred
+from agent.planning.cues import (
+    Direction,
+    may_compare,
+    may_direct,
+    may_negate,
+    negated,
+    preferred,
+)
 from agent.planning.dated import Calendar, Dated
 from agent.planning.dates import find_dates
 from agent.planning.facets import FacetHit, FacetIndex, is_boolean
@@ -120,7 +127,7 @@ class Linker:
         for dated in find_dates(scene.text, calendar):
             choices = _ranked(self._date_choices(scene, dated))
             if choices:
-                hint = "" if dated.direction is None else dated.direction.value
+                hint = _direction_hint(scene.text, dated)
                 yield Found(
                     MentionKind.PERIOD, dated.start, dated.end, tuple(choices), hint, rank=3
                 )
@@ -156,7 +163,7 @@ class Linker:
         for number in find_numbers(scene.text):
             choices = _ranked(self._number_choices(scene, number))
             if choices:
-                hint = "" if number.direction is None else number.direction.value
+                hint = _comparison_hint(scene.text, number)
                 rank = 2.0 if not number.spelled else 0.5
                 yield Found(
                     MentionKind.NUMBER, number.start, number.end, tuple(choices), hint, rank
@@ -164,6 +171,8 @@ class Linker:
 
     def _number_choices(self, scene: _Scene, number: Number) -> list[Choice]:
         near = affinity(scene.text, number.start, number.end, scene.hits)
+        if _counts_something_else(scene.text, number, near):
+            return []
         choices = []
         for name in sorted(scene.allowed):
             field, score = self._fields[name], near.get(name, 0.02)
@@ -191,7 +200,7 @@ class Linker:
     def _known(self, scene: _Scene) -> Iterable[Found]:
         for match in self._values.find(scene.text, scene.question):
             near = affinity(scene.text, match.start, match.end, scene.hits)
-            if match.score < 0.85 and self._is_name_of_field(scene, match):
+            if self._is_name_of_field(scene, match):
                 continue
             numeral = scene.text[match.start : match.end].isdigit()
             choices = [
@@ -202,6 +211,11 @@ class Linker:
                 )
                 for entry in match.entries
                 if entry.field in scene.allowed
+                and (
+                    entry.field not in self._open
+                    or near.get(entry.field, 0.0) >= 0.3
+                    or str(entry.value) == scene.text[match.start : match.end]
+                )
             ]
             if choices and not (numeral and self._is_plain_number(choices)):
                 kind = MentionKind.VALUE
@@ -211,7 +225,13 @@ class Linker:
 
     @staticmethod
     def _is_name_of_field(scene: _Scene, match: Match) -> bool:
-        return any(hit.start <= match.start and match.end <= hit.end for hit in scene.hits)
+        """A part of a value inside a field's name, or a value inside a longer name."""
+        return any(
+            hit.start <= match.start
+            and match.end <= hit.end
+            and (match.score < 0.85 or (hit.weight >= 0.9 and hit.end - hit.start > match.end - match.start))
+            for hit in scene.hits
+        )
 
     def _is_plain_number(self, choices: Sequence[Choice]) -> bool:
         return all(
@@ -277,6 +297,10 @@ def _settled(found: Iterable[Found]) -> list[Found]:
 
 
 def _merged(first: Found, second: Found) -> Found:
+    """Two readings of the same words; a comparison leaves the reading as a number."""
+    for one, other in ((first, second), (second, first)):
+        if one.kind is MentionKind.NUMBER and one.hint not in ("", Direction.IN.value):
+            return replace(one, hint=f"{one.hint} {other.hint}".strip())
     known = {(c.field, str(c.value)) for c in first.choices}
     fields = {c.field for c in first.choices}
     added = [
@@ -361,6 +385,28 @@ def _worth_asking(text: str, span: Span, near: dict[str, float]) -> bool:
     if best >= STRONG:
         return True
     return " " in span.text and bool(_PREPOSED.search(text[: span.start]))
+
+
+def _direction_hint(text: str, dated: Dated) -> str:
+    if dated.direction is not None:
+        return dated.direction.value
+    clear = dated.rolling or not may_direct(text, dated.start, dated.end)
+    return Direction.IN.value if clear else ""
+
+
+def _comparison_hint(text: str, number: Number) -> str:
+    if number.direction is not None:
+        return number.direction.value
+    return "" if may_compare(text, number.start, number.end) else Direction.IN.value
+
+
+_NOUN_AFTER = re.compile(r"\s+(?!(?:and|or|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}")
+
+
+def _counts_something_else(text: str, number: Number, near: dict[str, float]) -> bool:
+    """A number of things that no field is about: 500 GitHub stars."""
+    best = max(near.values(), default=0.0)
+    return best < 0.3 and _NOUN_AFTER.match(text, number.end) is not None
 
 
 def _years(dated: Dated) -> JsonValue:

@@ -96,11 +96,16 @@ def uses(
 def _matching(mention: Mention, found: dict[str, Use]) -> dict[str, Use]:
     hints = mention.hint.split()
     if NOT in hints:
-        denied = {word: use for word, use in found.items() if use.excluded}
-        return denied or found
+        return _denied(found)
     if MAYBE_NOT in hints:
         return found
     return {word: use for word, use in found.items() if not use.excluded or use.flag}
+
+
+def _denied(found: dict[str, Use]) -> dict[str, Use]:
+    """Whatever the model says of it, what is denied beside the mention is excluded."""
+    denials = {use.field: use for use in found.values() if use.excluded}
+    return {word: denials.get(use.field, use) for word, use in found.items()}
 
 
 def _earlier(mention: Mention) -> dict[str, Use]:

@@ -29,7 +29,7 @@ from agent.runtime.process import installed_version
 from agent.runtime.server import Activity, build_app
 from schemas.errors import FacetwiseError
 
-_ORPHAN_SECONDS = 10.0
+_ORPHAN_SECONDS = 60.0
 _GRACE_SECONDS = 5
 _ENDED, _FAILED, _ALREADY_RUNNING = 0, 1, 3
 

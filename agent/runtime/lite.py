@@ -21,7 +21,8 @@ from agent.runtime.lock import ProcessMark
 from schemas.errors import StoreUnavailable
 
 _READY_SECONDS = 120.0
-_STOP_SECONDS = 10.0
+# Closing writes what is in memory; cut off in the midst, rows would be seen twice.
+_STOP_SECONDS = 60.0
 _RESTARTS = 3
 _RESTART_WINDOW_SECONDS = 60.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import time
 from pathlib import Path
 
 import psutil
@@ -14,6 +15,7 @@ from agent.runtime.config import RuntimeConfig
 
 # Two clocks read the start of a process (ours and the kernel's); they agree to a tick.
 _SAME_START_SECONDS = 0.05
+_POLL_SECONDS = 0.02
 
 
 class ProcessMark(BaseModel):
@@ -104,14 +106,18 @@ def write_record(path: Path, record: LockRecord) -> None:
 
 
 def end_process(mark: ProcessMark | None, *, patience: float) -> None:
-    """End a marked process if it still lives: politely, then after `patience` seconds by force."""
-    process = mark.process() if mark else None
-    if process is None:
+    """End a marked process if it still lives: politely, then after `patience` seconds by force.
+
+    One that ended and was not yet reaped by its parent counts as ended.
+    """
+    if mark is None:
         return
-    with contextlib.suppress(psutil.NoSuchProcess):
-        process.terminate()
-        try:
-            process.wait(timeout=patience)
-        except psutil.TimeoutExpired:
-            process.kill()
-            process.wait(timeout=patience)
+    for end in (psutil.Process.terminate, psutil.Process.kill):
+        process = mark.process()
+        if process is None:
+            return
+        with contextlib.suppress(psutil.NoSuchProcess):
+            end(process)
+        deadline = time.monotonic() + patience
+        while mark.process() is not None and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)

@@ -27,7 +27,7 @@ from agent.runtime.weights import Progress, ensure_weights
 from schemas.errors import RuntimeUnavailable
 
 _START_SECONDS = 180.0
-_STOP_SECONDS = 20.0
+_STOP_SECONDS = 90.0
 _POLL_SECONDS = 0.05
 _LOG_LIMIT = 5_000_000
 _LOG_TAIL = 2000

@@ -21,8 +21,11 @@ INDEXED_BYTES = 65_000
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"([{_CJK}]+)|[^\W{_CJK}]+")
 _STOP = frozenset(
-    "a an and are as at be by do does for from how i in is it of on or that the this to was what"
-    " when where which who why will with".split()
+    re.findall(
+        r"\w+",
+        "a an and are as at be by do does for from how i in is it of on or that the this to was"
+        " what when where which who why will with",
+    )
 )
 
 

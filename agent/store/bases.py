@@ -6,19 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from schemas.errors import UnknownKnowledgeBase
-
 from agent.store.connection import CollectionMissing, CollectionReleased, Connection
-from agent.store.layout import CATALOGUE_KEY, VERSION_KEY, Catalogue, read_catalogue
+from agent.store.layout import CATALOGUE_KEY, VERSION_KEY, WRITER_KEY, Catalogue, read_catalogue
 from agent.store.names import Physical, base_name, parse_name
+from schemas.errors import UnknownKnowledgeBase
 
 
 @dataclass(frozen=True)
 class Base:
-    """A knowledge base of ours as it stands; `version` changes with every write."""
+    """A knowledge base of ours as it stands; `version` changes with every write, `writer` names
+    who has written since the last finish.
+    """
 
     catalogue: Catalogue
     version: str
+    writer: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,11 @@ class Bases:
         text = properties.get(CATALOGUE_KEY)
         if text is None:
             return None
-        return Base(read_catalogue(text, collection), properties.get(VERSION_KEY, ""))
+        return Base(
+            read_catalogue(text, collection),
+            properties.get(VERSION_KEY, ""),
+            properties.get(WRITER_KEY, ""),
+        )
 
     async def _unknown(self, kb: str) -> UnknownKnowledgeBase:
         known = [*await self.names(), *await self.foreign_names()]

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from agent.store.bases import Bases, Foreign
+from pydantic import JsonValue
+
+from agent.store.bases import Base, Bases, Foreign
 from agent.store.connection import CollectionMissing, Connection
 from agent.store.guard import Guard, guard
 from agent.store.profiles import Tally
 from agent.store.reading import every, pages
-from agent.store.targets import ForeignTarget, OwnTarget, Target, foreign_target
+from agent.store.targets import OwnTarget, Target, foreign_target
+from agent.store.walk import chunk_rows, document_rows, is_about_chunks
 from schemas.access import Scope
-from schemas.check import bind
+from schemas.check import Bound, bind
 from schemas.collection import Collection
+from schemas.compile.milvus import split
 from schemas.filters import EVERYTHING
 
 KEPT = 64
+FOREIGN_PAGE = 2_500
 FOREIGN_ROWS = 10_000
 """Rows of a foreign collection that its profiles are made from."""
 
@@ -48,6 +52,10 @@ class MilvusCatalog:
         except CollectionMissing:
             return await self._describe(kb, scope)
 
+    async def expression(self, filter_: Bound) -> str:
+        """The part of a filter that the engine is given; empty only for no filter."""
+        return split(filter_, await self._connection.dialect()).pushed
+
     async def _describe(self, kb: str, scope: Scope) -> Collection:
         found = await self._bases.resolve(kb)
         if isinstance(found, Foreign):
@@ -62,7 +70,7 @@ class MilvusCatalog:
             self._cache.popitem(last=False)
         return self._cache[key]
 
-    async def _profiled(self, found: Any, scope: Scope, version: str) -> Collection:
+    async def _profiled(self, found: Base | Foreign, scope: Scope, version: str) -> Collection:
         if isinstance(found, Foreign):
             target: Target = await foreign_target(self._bases, found)
         else:
@@ -83,16 +91,54 @@ class MilvusCatalog:
 
     async def _count(self, target: Target, allowed: Guard, tallies: Sequence[Tally]) -> bool:
         """False if there are more rows than were looked at."""
-        if isinstance(target, ForeignTarget):
-            return await self._count_foreign(target, allowed, tallies)
-        assert isinstance(target, OwnTarget)
-        own = set(target.catalogue.chunk_fields)
-        by_document = [t for t in tallies if t.field.name not in own]
-        by_chunk = [t for t in tallies if t.field.name in own]
-        async for rows in self._documents(target, allowed):
-            for row in rows:
-                for tally in by_document:
-                    tally.add(row["original"].get(tally.field.name))
+        if not isinstance(target, OwnTarget):
+            return await self._count_rows(target, allowed, tallies)
+        by_chunk = [t for t in tallies if t.field.name in target.catalogue.chunk_fields]
+        if is_about_chunks(target, allowed):
+            by_chunk = list(tallies)
+        by_document = [t for t in tallies if t not in by_chunk]
+        if by_document:
+            async for rows in document_rows(self._bases, target, allowed, []):
+                for row in rows:
+                    for tally in by_document:
+                        tally.add(row["original"].get(tally.field.name))
         if by_chunk:
             await self._count_chunks(target, allowed, by_chunk)
         return True
+
+    async def _count_chunks(
+        self, target: OwnTarget, allowed: Guard, tallies: Sequence[Tally]
+    ) -> None:
+        """Fields that differ between chunks: a document has the values of all of them."""
+        values: dict[str, dict[str, list[JsonValue]]] = {}
+        async for found in chunk_rows(self._bases, target, allowed):
+            for row, passage in found:
+                metadata = target.metadata(row)
+                of_document = values.setdefault(passage.doc_id, {})
+                for tally in tallies:
+                    name = tally.field.name
+                    of_document.setdefault(name, []).append(metadata.get(name))
+        for of_document in values.values():
+            for tally in tallies:
+                tally.add_all(of_document[tally.field.name])
+
+    async def _count_rows(self, target: Target, allowed: Guard, tallies: Sequence[Tally]) -> bool:
+        seen = 0
+        columns = [name for name in target.outputs if name not in target.unlisted]
+        expression = every(target.enabled, allowed.expression)
+        async for rows in pages(
+            self._bases, target.chunks, expression, columns, size=FOREIGN_PAGE, key=target.key
+        ):
+            seen += len(rows)
+            for metadata in map(target.metadata, rows):
+                if allowed.keeps(metadata):
+                    for tally in tallies:
+                        tally.add(metadata.get(tally.field.name))
+            if seen >= FOREIGN_ROWS:
+                return len(rows) < FOREIGN_PAGE
+        return True
+
+    async def _foreign_version(self, kb: str) -> str:
+        """Row count: a collection that is not ours tells no version."""
+        stats = await self._connection.call("get_collection_stats", kb)
+        return f"rows-{stats.get('row_count', 0)}"

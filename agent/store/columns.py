@@ -14,11 +14,10 @@ from typing import assert_never
 
 from pydantic import JsonValue
 
-from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
-from schemas.errors import IngestError
-from schemas.values import Key, read_row
-
 from agent.store.names import column_name
+from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
+from schemas.errors import FilterError, IngestError
+from schemas.values import Key, read_row
 
 SEPARATOR = "\x1f"
 VARCHAR_BYTES = 65_535
@@ -67,6 +66,13 @@ def _stored(type_: FieldType) -> tuple[ColumnKind, Encoding]:
             assert_never(never)
 
 
+def located(field: Field) -> Column:
+    """The field's column; a field of a store always has one."""
+    if field.column is None:
+        raise FilterError(f"field {field.name!r} has no column")
+    return field.column
+
+
 def joined(elements: Sequence[Key]) -> str | None:
     """Elements each between separators; None for an empty list."""
     if not elements:
@@ -87,8 +93,7 @@ def encode(
 
 
 def _cells(value: JsonValue, field: Field) -> Iterator[tuple[str, JsonValue]]:
-    column = field.column
-    assert column is not None
+    column = located(field)
     keys = read_row(value, field)
     if not field.type.is_list:
         yield column.name, keys[0] if keys else None

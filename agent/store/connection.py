@@ -7,8 +7,11 @@ import logging
 import re
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import grpc  # type: ignore[import-untyped]  # ships no types
+from pymilvus import MilvusClient
+from pymilvus.exceptions import MilvusException
 from tenacity import (
     AsyncRetrying,
     retry_if_exception_type,
@@ -20,9 +23,6 @@ from tenacity import (
 from schemas.compile.milvus import Dialect
 from schemas.errors import StoreDamaged, StoreError, StoreUnavailable
 
-if TYPE_CHECKING:
-    from pymilvus import MilvusClient
-
 log = logging.getLogger(__name__)
 
 # Codes of a Milvus status: service unavailable (also pymilvus' own "fail connecting"), rate limit.
@@ -30,6 +30,7 @@ _UNAVAILABLE_CODES = (2, 8)
 _MISSING_CODE = 100
 _RELEASED_CODE = 101
 _GRPC_UNAVAILABLE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
+_GRPC_DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 _DAMAGE = re.compile(
     r"corrupt|parquet|arrow|magic bytes|manifest|\bwal\b|checksum|truncated|deseriali[sz]e"
     r"|no such file|input/output error",
@@ -59,9 +60,16 @@ class Connection:
     """A Milvus server or a served Milvus Lite, by URI. Safe to share between tasks and loops."""
 
     def __init__(
-        self, uri: str, token: str = "", *, database: str = "", patience: Patience | None = None
+        self,
+        uri: str,
+        token: str = "",
+        *,
+        database: str = "",
+        dialect: Dialect | None = None,
+        patience: Patience | None = None,
     ) -> None:
         self.uri = uri
+        self._dialect = dialect
         self._token = token
         self._database = database
         self._patience = patience or Patience()
@@ -91,10 +99,11 @@ class Connection:
         return self._version
 
     async def dialect(self) -> Dialect:
-        return Dialect.of(await self.version())
+        """The dialect that was set, or else that of the engine's version."""
+        return self._dialect or Dialect.of(await self.version())
 
     async def is_lite(self) -> bool:
-        return await self.dialect() is Dialect.LITE
+        return Dialect.of(await self.version()) is Dialect.LITE
 
     async def close(self) -> None:
         with self._guard:
@@ -110,9 +119,6 @@ class Connection:
             raise self._unavailable(f"no reply within {self._patience.call:g} s") from error
 
     def _blocking(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        import grpc
-        from pymilvus.exceptions import MilvusException
-
         try:
             # pymilvus retries 75 times by itself; this layer is the only one that does.
             return getattr(self._connected(), method)(*args, retry_times=0, **kwargs)
@@ -124,8 +130,6 @@ class Connection:
     def _connected(self) -> MilvusClient:
         with self._guard:
             if self._client is None:
-                from pymilvus import MilvusClient
-
                 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
                 self._client = MilvusClient(
                     self.uri,
@@ -138,8 +142,13 @@ class Connection:
 
     def _translated(self, code: object, message: str, retriable: bool) -> StoreError:
         line = " ".join(message.split())[:300]
-        if getattr(code, "name", "") in _GRPC_UNAVAILABLE:
+        status = getattr(code, "name", "")
+        if status in _GRPC_UNAVAILABLE:
             return self._unavailable(line)
+        if status in _GRPC_DENIED:
+            return StoreError(
+                f"the store at {self.uri} does not accept the token", remedy="set store.token"
+            )
         if code in _UNAVAILABLE_CODES or retriable:
             return self._unavailable(line)
         if code == _MISSING_CODE:

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import assert_never
 
+Scores = Mapping[str, float]
+"""Scores of one leg by id."""
+
 
 class Method(StrEnum):
     WEIGHTED = "weighted"
@@ -27,51 +30,49 @@ class Fusion:
     vector: float = 0.95
     rrf_k: int = 60
 
-    def fuse(
-        self, dense: Mapping[str, float], bm25: Mapping[str, float]
-    ) -> dict[str, dict[str, float]]:
+    def fuse(self, dense: Scores, bm25: Scores | None) -> dict[str, dict[str, float]]:
         """Parts and `fused` (0..1) by id, best first. Scores are cosines and BM25 sums; an id
-        without one counts as having no similarity there."""
+        without one counts as having no similarity there, `bm25=None` as no such leg at all.
+        """
         match self.method:
             case Method.WEIGHTED:
                 fused = self._weighted(dense, bm25)
             case Method.RRF:
-                fused = self._reciprocal(dense, bm25)
+                fused = self._reciprocal([dense] if bm25 is None else [dense, bm25])
             case _ as never:
                 assert_never(never)
         order = sorted(fused, key=lambda id_: (-fused[id_], id_))
         return {id_: _parts(id_, dense, bm25, fused[id_]) for id_ in order}
 
-    def _weighted(
-        self, dense: Mapping[str, float], bm25: Mapping[str, float]
-    ) -> dict[str, float]:
-        total = self.text + self.vector
+    def _weighted(self, dense: Scores, bm25: Scores | None) -> dict[str, float]:
+        text = 0.0 if bm25 is None else self.text
+        terms = bm25 or {}
         return {
             id_: (
                 self.vector * (1 + dense.get(id_, -1.0)) / 2
-                + self.text * math.atan(bm25.get(id_, 0.0)) * 2 / math.pi
+                + text * math.atan(terms.get(id_, 0.0)) * 2 / math.pi
             )
-            / total
-            for id_ in {**dense, **bm25}
+            / (text + self.vector)
+            for id_ in {**dense, **terms}
         }
 
-    def _reciprocal(
-        self, dense: Mapping[str, float], bm25: Mapping[str, float]
-    ) -> dict[str, float]:
-        best = 2 / (self.rrf_k + 1)
+    def _reciprocal(self, legs: Sequence[Scores]) -> dict[str, float]:
+        best = len(legs) / (self.rrf_k + 1)
         fused: dict[str, float] = {}
-        for leg in (dense, bm25):
+        for leg in legs:
             for rank, id_ in enumerate(_ranked(leg), start=1):
                 fused[id_] = fused.get(id_, 0.0) + 1 / (self.rrf_k + rank) / best
         return fused
 
 
-def _ranked(leg: Mapping[str, float]) -> Sequence[str]:
+def _ranked(leg: Scores) -> Sequence[str]:
     return sorted(leg, key=lambda id_: (-leg[id_], id_))
 
 
-def _parts(
-    id_: str, dense: Mapping[str, float], bm25: Mapping[str, float], fused: float
-) -> dict[str, float]:
-    parts = {"dense": dense.get(id_), "bm25": bm25.get(id_, 0.0), "fused": fused}
-    return {name: value for name, value in parts.items() if value is not None}
+def _parts(id_: str, dense: Scores, bm25: Scores | None, fused: float) -> dict[str, float]:
+    parts = {"fused": fused}
+    if id_ in dense:
+        parts["dense"] = dense[id_]
+    if bm25 is not None:
+        parts["bm25"] = bm25.get(id_, 0.0)
+    return parts

@@ -7,12 +7,13 @@ import secrets
 from typing import Any
 
 from agent.store.bases import Bases
-from agent.store.connection import CollectionMissing
+from agent.store.connection import CollectionMissing, Connection
 from agent.store.layout import (
     CATALOGUE_KEY,
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     VERSION_KEY,
+    WRITER_KEY,
     Catalogue,
     chunks_indexes,
     chunks_schema,
@@ -32,21 +33,18 @@ SERVER_COLUMNS = 64
 
 async def create_pair(bases: Bases, catalogue: Catalogue) -> None:
     """Both collections, empty and loaded; leftovers of the same generation are replaced."""
-    from pymilvus import MilvusClient
-
-    dialect = await bases.connection.dialect()
-    lite = dialect is Dialect.LITE
-    _check_engine(dialect, catalogue)
+    lite = await bases.connection.is_lite()
+    _check_engine(await bases.connection.dialect(), catalogue)
     made = (
         (
             catalogue.chunks,
-            chunks_schema(MilvusClient, catalogue, lite=lite),
-            chunks_indexes(MilvusClient, catalogue, lite=lite),
+            chunks_schema(catalogue, lite=lite),
+            chunks_indexes(catalogue, lite=lite),
         ),
         (
             catalogue.documents,
-            documents_schema(MilvusClient, catalogue),
-            documents_indexes(MilvusClient, catalogue, lite=lite),
+            documents_schema(catalogue),
+            documents_indexes(catalogue, lite=lite),
         ),
     )
     for name, schema, indexes in made:
@@ -138,3 +136,11 @@ async def drop(bases: Bases, collection: str) -> None:
         await bases.connection.call("drop_collection", collection)
     except CollectionMissing:
         log.debug("%s is gone already", collection)
+
+
+async def touch(connection: Connection, catalogue: Catalogue, *, writer: str | None = None) -> None:
+    """Tell every cache of the knowledge base, in any process, that it has changed."""
+    properties = {VERSION_KEY: secrets.token_hex(8)}
+    if writer is not None:
+        properties[WRITER_KEY] = writer
+    await connection.call("alter_collection_properties", catalogue.documents, properties=properties)

@@ -25,7 +25,8 @@ Metadata = Mapping[str, JsonValue]
 @dataclass(frozen=True)
 class Guard:
     """`expression` finds every row that `keeps` keeps, and no other if `complete`; `closed`
-    means that nothing may be seen, so that the engine need not be asked."""
+    means that nothing may be seen, so that the engine need not be asked.
+    """
 
     expression: str
     complete: bool
@@ -67,7 +68,9 @@ def bound_scope(scope: Scope, collection: Collection) -> Bound | None:
     try:
         return bind(scope.filter, collection)
     except FilterError as error:
-        log.warning("scope on %r cannot be determined, nothing is shown: %s", collection.name, error)
+        log.warning(
+            "scope on %r cannot be determined, nothing is shown: %s", collection.name, error
+        )
         return None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.store.columns import located
 from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
 from schemas.compile.literals import DYNAMIC, identifier
 from schemas.errors import FilterError
@@ -28,7 +29,9 @@ _TIMELY = re.compile(r"date|time|stamp|created|updated|published|modified|(^|_)(
 _SECONDS = range(100_000_000, 10_000_000_000)
 _MILLISECONDS = range(100_000_000_000, 10_000_000_000_000)
 MAX_KEYS = 200
-"""Keys of JSON columns that become fields."""
+"""Keys of one JSON object that become fields."""
+
+MAX_DEPTH = 3
 
 
 @dataclass(frozen=True)
@@ -171,7 +174,7 @@ def _is_time(text: str) -> bool:
 
 
 def guess_int(name: str, values: Iterable[Any]) -> tuple[FieldType, Encoding]:
-    """yyyymmdd by the calendar; seconds and milliseconds only under a name that speaks of time."""
+    """Yyyymmdd by the calendar; seconds and milliseconds only under a name that speaks of time."""
     present = [v for v in values if isinstance(v, int) and not isinstance(v, bool)]
     timely = bool(_TIMELY.search(name))
     if present and all(map(_is_yyyymmdd, present)) and (timely or len(set(present)) > 2):
@@ -190,19 +193,25 @@ def _is_yyyymmdd(value: int) -> bool:
 
 
 def _path_fields(
-    column: str, objects: Sequence[Mapping[str, Any]], *, prefix: str
+    column: str, objects: Sequence[Mapping[str, Any]], *, prefix: str, path: tuple[str, ...] = ()
 ) -> Iterator[Field]:
     """A field for each key that holds values of one type throughout the sample."""
     keys = dict.fromkeys(key for each in objects for key in each)
     for key in list(keys)[:MAX_KEYS]:
         values = [each[key] for each in objects if each.get(key) is not None]
+        name, below = f"{prefix}{key}", (*path, key)
+        if values and all(isinstance(value, dict) for value in values):
+            if len(below) < MAX_DEPTH:
+                yield from _path_fields(column, values, prefix=f"{name}.", path=below)
+            continue
         guessed = _guess_json(key, values)
         if guessed is not None:
             meaning, encoding = guessed
+            kind = ColumnKind.JSON
             yield Field(
-                name=f"{prefix}{key}",
+                name=name,
                 type=meaning,
-                column=Column(name=column, kind=ColumnKind.JSON, encoding=encoding, path=(key,)),
+                column=Column(name=column, kind=kind, encoding=encoding, path=below),
             )
 
 
@@ -232,8 +241,7 @@ def _guess_list(items: Sequence[Any]) -> tuple[FieldType, Encoding] | None:
 
 def value_of(row: Mapping[str, Any], field: Field) -> JsonValue:
     """A field's value in a row, dates as ISO days or times."""
-    column = field.column
-    assert column is not None
+    column = located(field)
     found = _at(row, column)
     if isinstance(found, int) and not isinstance(found, bool):
         return _written(found, column.encoding)

@@ -11,26 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
+from pymilvus import CollectionSchema, DataType, Function, FunctionType, MilvusClient
+from pymilvus.milvus_client.index import IndexParams
 
+from agent.store.columns import ARRAY_LENGTH, VARCHAR_BYTES, located
+from agent.store.names import Physical, base_name
 from schemas.collection import Collection, ColumnKind, Field, FieldType
 from schemas.errors import StoreDamaged
 from schemas.model import Shape
-
-from agent.store.columns import ARRAY_LENGTH, VARCHAR_BYTES
-from agent.store.names import Physical, base_name
-
-if TYPE_CHECKING:
-    from pymilvus import CollectionSchema, MilvusClient
-    from pymilvus.milvus_client.index import IndexParams
 
 LAYOUT = 1
 """Version of everything in this file and in columns.py."""
 
 CATALOGUE_KEY = "facetwise.catalogue"
 VERSION_KEY = "facetwise.version"
+WRITER_KEY = "facetwise.writer"
+"""Who has written since the last finish; if it is somebody else, a run may have been cut off."""
 ID_BYTES = 2_048
 """Longest document id."""
 
@@ -66,7 +65,8 @@ DOCUMENT_COLUMNS = (
 
 class Catalogue(Shape):
     """What is kept of a knowledge base beside its rows. `chunk_fields` are the fields that
-    differ between the chunks of a document."""
+    differ between the chunks of a document.
+    """
 
     name: str
     generation: int
@@ -87,6 +87,11 @@ class Catalogue(Shape):
     @property
     def documents(self) -> str:
         return Physical(base_name(self.name), "documents", self.generation).name
+
+    @property
+    def versions(self) -> str:
+        """Of replaced documents; it has no generations."""
+        return Physical(base_name(self.name), "versions", 0).name
 
     @cached_property
     def collection(self) -> Collection:
@@ -121,15 +126,11 @@ def read_catalogue(text: str, collection: str) -> Catalogue:
     return found
 
 
-def _varchar(schema: CollectionSchema, name: str, limit: int = VARCHAR_BYTES, **kw: Any) -> None:
-    from pymilvus import DataType
-
+def add_text(schema: CollectionSchema, name: str, limit: int = VARCHAR_BYTES, **kw: Any) -> None:
     schema.add_field(name, DataType.VARCHAR, max_length=limit, **kw)
 
 
 def add_field_columns(schema: CollectionSchema, fields: Sequence[Field]) -> None:
-    from pymilvus import DataType
-
     types = {
         ColumnKind.VARCHAR: DataType.VARCHAR,
         ColumnKind.INT: DataType.INT64,
@@ -137,22 +138,19 @@ def add_field_columns(schema: CollectionSchema, fields: Sequence[Field]) -> None
         ColumnKind.BOOL: DataType.BOOL,
     }
     for field in fields:
-        column = field.column
-        assert column is not None
+        column = located(field)
         if column.kind is ColumnKind.VARCHAR:
-            _varchar(schema, column.name, nullable=True)
+            add_text(schema, column.name, nullable=True)
         elif column.kind is ColumnKind.ARRAY:
             _add_array(schema, column.name, field.type)
         else:
             schema.add_field(column.name, types[column.kind], nullable=True)
         for companion in (column.exact, column.joined):
             if companion is not None:
-                _varchar(schema, companion, nullable=True)
+                add_text(schema, companion, nullable=True)
 
 
 def _add_array(schema: CollectionSchema, name: str, type_: FieldType) -> None:
-    from pymilvus import DataType
-
     is_text = type_ is FieldType.STRING_LIST
     schema.add_field(
         name,
@@ -164,23 +162,21 @@ def _add_array(schema: CollectionSchema, name: str, type_: FieldType) -> None:
     )
 
 
-def chunks_schema(client: type[MilvusClient], catalogue: Catalogue, *, lite: bool) -> Any:
-    from pymilvus import DataType, Function, FunctionType
-
-    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
-    _varchar(schema, "id", 64, is_primary=True)
-    _varchar(schema, "doc_id", ID_BYTES)
-    _varchar(schema, "revision", 32)
+def chunks_schema(catalogue: Catalogue, *, lite: bool) -> Any:
+    schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+    add_text(schema, "id", 64, is_primary=True)
+    add_text(schema, "doc_id", ID_BYTES)
+    add_text(schema, "revision", 32)
     schema.add_field("chunk_index", DataType.INT64)
-    _varchar(schema, "text")
-    _varchar(schema, "heading")
+    add_text(schema, "text")
+    add_text(schema, "heading")
     schema.add_field("start", DataType.INT64)
     schema.add_field("stop", DataType.INT64)
     schema.add_field("enabled", DataType.BOOL)
     schema.add_field("original", DataType.JSON)
     # Terms are cut by analysis.py and joined by spaces: both tokenizers give them back as they are.
     tokenizer = {"tokenizer": "standard" if lite else "whitespace"}
-    _varchar(schema, "terms", enable_analyzer=True, analyzer_params=tokenizer)
+    add_text(schema, "terms", enable_analyzer=True, analyzer_params=tokenizer)
     schema.add_field("dense", DataType.FLOAT_VECTOR, dim=catalogue.dimension)
     schema.add_field("sparse", DataType.SPARSE_FLOAT_VECTOR)
     schema.add_function(
@@ -195,18 +191,16 @@ def chunks_schema(client: type[MilvusClient], catalogue: Catalogue, *, lite: boo
     return schema
 
 
-def documents_schema(client: type[MilvusClient], catalogue: Catalogue) -> Any:
-    from pymilvus import DataType
-
-    schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
-    _varchar(schema, "id", ID_BYTES, is_primary=True)
-    _varchar(schema, "revision", 32)
-    _varchar(schema, "content_hash", 256)
-    _varchar(schema, "title")
-    _varchar(schema, "source")
+def documents_schema(catalogue: Catalogue) -> Any:
+    schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)
+    add_text(schema, "id", ID_BYTES, is_primary=True)
+    add_text(schema, "revision", 32)
+    add_text(schema, "content_hash", 256)
+    add_text(schema, "title")
+    add_text(schema, "source")
     schema.add_field("enabled", DataType.BOOL)
     schema.add_field("chunks", DataType.INT64)
-    _varchar(schema, "ingested_at", 64)
+    add_text(schema, "ingested_at", 64)
     schema.add_field("original", DataType.JSON)
     # The engine demands a vector.
     schema.add_field("nothing", DataType.FLOAT_VECTOR, dim=2)
@@ -214,10 +208,11 @@ def documents_schema(client: type[MilvusClient], catalogue: Catalogue) -> Any:
     return schema
 
 
-def chunks_indexes(client: type[MilvusClient], catalogue: Catalogue, *, lite: bool) -> IndexParams:
+def chunks_indexes(catalogue: Catalogue, *, lite: bool) -> IndexParams:
     """On Lite FLAT, whose graph index loses hits under selective filters, and no scalar index:
-    its scans are as fast, and its INVERTED index errs on nulls."""
-    params = client.prepare_index_params()
+    its scans are as fast, and its INVERTED index errs on nulls.
+    """
+    params = MilvusClient.prepare_index_params()
     if lite:
         params.add_index("dense", index_type="FLAT", metric_type="COSINE")
     else:
@@ -232,10 +227,8 @@ def chunks_indexes(client: type[MilvusClient], catalogue: Catalogue, *, lite: bo
     return params
 
 
-def documents_indexes(
-    client: type[MilvusClient], catalogue: Catalogue, *, lite: bool
-) -> IndexParams:
-    params = client.prepare_index_params()
+def documents_indexes(catalogue: Catalogue, *, lite: bool) -> IndexParams:
+    params = MilvusClient.prepare_index_params()
     params.add_index("nothing", index_type="FLAT", metric_type="L2")
     if not lite:
         _scalar_indexes(params, _indexed(catalogue.fields))

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.store.analysis import query_text
 from agent.store.bases import Bases
 from agent.store.reading import rows_by
 from agent.store.targets import Row, Target
@@ -21,32 +20,37 @@ from agent.store.targets import Row, Target
 
 @dataclass
 class Candidates:
-    """Scores and rows by id. `depth` is how many were asked of each leg."""
+    """Scores and rows by id. `depth` is how many were asked of each leg; `bm25` is None where
+    there is no such leg.
+    """
 
     depth: int
     dense: dict[str, float] = field(default_factory=dict)
-    bm25: dict[str, float] = field(default_factory=dict)
+    bm25: dict[str, float] | None = None
     rows: dict[str, Row] = field(default_factory=dict)
     timings_ms: dict[str, float] = field(default_factory=dict)
+    found: dict[str, int] = field(default_factory=dict)
 
     @property
     def exhausted(self) -> bool:
         """True if asking deeper cannot find more."""
-        return len(self.dense) < self.depth and len(self.bm25) < self.depth
+        return all(number < self.depth for number in self.found.values())
 
 
 async def search_legs(
     bases: Bases,
     target: Target,
     expression: str,
+    *,
     text: str,
     vector: Sequence[float],
     depth: int,
 ) -> Candidates:
     """Both legs at once, each under the whole expression; the cosines of hits that only BM25
-    found are fetched, so that every candidate has one."""
+    found are fetched, so that every candidate has one.
+    """
     found = Candidates(depth)
-    terms = query_text(text)
+    terms = target.query_terms(text)
     legs = [_dense(bases, target, expression, vector, found)]
     if target.sparse is not None and terms:
         legs.append(_bm25(bases, target, expression, terms, found))
@@ -58,25 +62,26 @@ async def search_legs(
 async def _dense(
     bases: Bases, target: Target, expression: str, vector: Sequence[float], found: Candidates
 ) -> None:
-    rows = await _leg(bases, target, "dense", expression, [list(vector)], found)
+    rows = await _leg(bases, target, expression, found, name="dense", data=[list(vector)])
     found.dense.update((id_, similarity(distance, target.metric)) for id_, distance in rows)
 
 
 async def _bm25(
     bases: Bases, target: Target, expression: str, terms: str, found: Candidates
 ) -> None:
-    rows = await _leg(bases, target, "bm25", expression, [terms], found)
+    rows = await _leg(bases, target, expression, found, name="bm25", data=[terms])
     # Lite reports BM25 negated.
-    found.bm25.update((id_, abs(distance)) for id_, distance in rows)
+    found.bm25 = {id_: abs(distance) for id_, distance in rows}
 
 
 async def _leg(
     bases: Bases,
     target: Target,
-    name: str,
     expression: str,
-    data: list[Any],
     found: Candidates,
+    *,
+    name: str,
+    data: list[Any],
 ) -> list[tuple[str, float]]:
     started = time.perf_counter()
     is_dense = name == "dense"
@@ -95,6 +100,7 @@ async def _leg(
         row = {**hit["entity"], target.key: hit[target.key]}
         found.rows[target.id_of(row)] = row
         scores.append((target.id_of(row), float(hit["distance"])))
+    found.found[name] = len(scores)
     found.timings_ms[name] = (time.perf_counter() - started) * 1000
     return scores
 
@@ -102,7 +108,7 @@ async def _leg(
 async def _complete(
     bases: Bases, target: Target, vector: Sequence[float], found: Candidates
 ) -> None:
-    missing = [id_ for id_ in found.bm25 if id_ not in found.dense]
+    missing = [id_ for id_ in found.bm25 or () if id_ not in found.dense]
     if not missing or target.dense is None or target.key != "id":
         return
     for row in await rows_by(bases, target.chunks, "id", missing, [target.dense]):
@@ -120,5 +126,3 @@ def cosine(left: Sequence[float], right: Sequence[float]) -> float:
     dot = math.fsum(a * b for a, b in zip(left, right, strict=True))
     size = math.sqrt(math.fsum(a * a for a in left)) * math.sqrt(math.fsum(b * b for b in right))
     return dot / size if size else 0.0
-
-

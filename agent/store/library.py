@@ -1,40 +1,44 @@
-"""Writing knowledge bases.
-
-A document is replaced in three steps: the chunks of a new revision, then one upsert of the
-document's row, which names that revision and thereby makes it visible, then the deletion of the
-old chunks. Stopped anywhere, either the old or the new document is visible, and wholly.
-"""
+"""Writing knowledge bases."""
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from pydantic import JsonValue
 
 from agent.store.analysis import ANALYZER
+from agent.store.archive import archived, forget
 from agent.store.bases import Base, Bases
-from agent.store.columns import column_of
-from agent.store.connection import CollectionMissing, Connection
-from agent.store.generations import create_pair, drop_before, rebuild, save_catalogue
-from agent.store.layout import VERSION_KEY, Catalogue
-from agent.store.reading import batches, pages, rows_by
-from agent.store.revisions import Clock, is_stale, new_revision
-from agent.store.rows import Row, check_dimension, chunk_rows, document_row
+from agent.store.commit import Before, commit, remove, stored, sweep
+from agent.store.connection import Connection
+from agent.store.declared import merged_fields, stored_fields
+from agent.store.generations import (
+    create_pair,
+    drop,
+    drop_before,
+    rebuild,
+    save_catalogue,
+    touch,
+)
+from agent.store.layout import Catalogue
+from agent.store.reading import pages, rows_by
+from agent.store.revising import restore, set_metadata
+from agent.store.revisions import Clock, new_revision
+from agent.store.rows import Row, check_dimension, chunk_rows, document_row, to_document
 from schemas.collection import Field
 from schemas.drafts import DocumentDraft
-from schemas.errors import DimensionMismatch, IngestError, UsageError
+from schemas.errors import IngestError
+from schemas.hits import Document
 
-log = logging.getLogger(__name__)
-
-WRITE_ROWS = 1_000
-"""Rows sent at once; with 1,024 dimensions about 8 MB of the 64 MB of a message."""
+Written = tuple[DocumentDraft, Sequence[Sequence[float]]]
+"""A document with one vector per chunk."""
 
 
 class DocumentsRefused(IngestError):
-    """Some documents of a batch were not stored; the others were. `reasons` is by document id."""
+    """Documents of a batch that cannot be stored; nothing of the batch was. `reasons` is by id."""
 
     def __init__(self, reasons: Mapping[str, str], *, remedy: str = "") -> None:
         super().__init__("; ".join(reasons.values()), remedy=remedy)
@@ -42,13 +46,18 @@ class DocumentsRefused(IngestError):
 
 
 class MilvusLibrary:
-    """The writing side of a store. `now` is the clock for revisions and `ingested_at`."""
+    """The writing side of a store. `now` is the clock for revisions and `ingested_at`;
+    `keep_versions` is how many replaced versions of a document stay in the archive.
+    """
 
-    def __init__(self, connection: Connection, *, now: Clock) -> None:
+    def __init__(self, connection: Connection, *, now: Clock, keep_versions: int = 3) -> None:
+        self._keep = keep_versions
         self._connection = connection
         self._bases = Bases(connection)
         self._now = now
         self._locks: dict[str, asyncio.Lock] = {}
+        self._name = secrets.token_hex(8)
+        self._unclean: set[str] = set()
 
     async def names(self) -> tuple[str, ...]:
         """All knowledge bases that are ours, sorted."""
@@ -91,41 +100,83 @@ class MilvusLibrary:
             check_dimension(found.catalogue, dimension, embedding_model)
             await self._evolve(found, fields, access_fields)
 
-    async def write(
-        self, kb: str, documents: Sequence[tuple[DocumentDraft, Sequence[Sequence[float]]]]
-    ) -> None:
+    async def write(self, kb: str, documents: Sequence[Written]) -> None:
         """Store or replace documents, with one vector per chunk.
 
-        Documents that cannot be stored are left out and named by DocumentsRefused after the
-        others are visible. Raises UnknownKnowledgeBase, DimensionMismatch.
+        Raises DocumentsRefused before anything is written if some cannot be stored, and
+        UnknownKnowledgeBase, DimensionMismatch.
         """
         async with self._lock(kb):
             base = await self._bases.own(kb)
+            await self._sign(base)
             catalogue = await self._with_chunk_fields(base.catalogue, documents)
-            await self._write(catalogue, documents)
+            orphans = kb in self._unclean
+            self._unclean.add(kb)
+            await self._write(catalogue, documents, orphans=orphans)
+            if not orphans:
+                self._unclean.discard(kb)
 
     async def delete(self, kb: str, ids: Sequence[str]) -> int:
-        """Remove documents with all their chunks; how many there were."""
+        """Remove documents with all their chunks and versions; how many there were."""
         async with self._lock(kb):
             catalogue = (await self._bases.own(kb)).catalogue
-            rows = await rows_by(self._bases, catalogue.documents, "id", ids, ["revision"])
-            found = [row["id"] for row in rows]
-            for part in batches(found, WRITE_ROWS):
-                await self._connection.call("delete", catalogue.documents, ids=list(part))
-            stored = await rows_by(self._bases, catalogue.chunks, "doc_id", ids, [])
-            await self._delete_chunks(catalogue, [row["id"] for row in stored])
-            await self._touch(catalogue)
-            return len(found)
+            before = await stored(self._bases, catalogue, ids)
+            await remove(self._bases, catalogue.documents, list(before))
+            chunks = await rows_by(self._bases, catalogue.chunks, "doc_id", ids, [])
+            await remove(self._bases, catalogue.chunks, [row["id"] for row in chunks])
+            await forget(self._bases, catalogue, ids)
+            await touch(self._connection, catalogue)
+            return len(before)
+
+    async def set_metadata(self, kb: str, doc_id: str, changes: Mapping[str, JsonValue]) -> None:
+        """Set values of a document on all its chunks without embedding again; null removes one.
+
+        Values have the types of the fields. Raises UnknownDocument, and UsageError for a value
+        that is none of its field.
+        """
+        async with self._lock(kb):
+            catalogue = (await self._bases.own(kb)).catalogue
+            await set_metadata(
+                self._bases,
+                catalogue,
+                doc_id,
+                changes,
+                revision=new_revision(self._now()),
+                keep=self._keep,
+            )
+
+    async def versions(self, kb: str, doc_id: str) -> tuple[Document, ...]:
+        """Replaced versions of a document, newest first."""
+        catalogue = (await self._bases.own(kb)).catalogue
+        visible = await stored(self._bases, catalogue, [doc_id])
+        current = {row["revision"] for row in visible.values()}
+        rows = await archived(self._bases, catalogue, [doc_id])
+        return tuple(to_document(kb, row) for row in rows if row["revision"] not in current)
+
+    async def restore(self, kb: str, doc_id: str, revision: str) -> None:
+        """Make a replaced version the visible one again. Raises UnknownDocument."""
+        async with self._lock(kb):
+            catalogue = (await self._bases.own(kb)).catalogue
+            await restore(
+                self._bases,
+                catalogue,
+                doc_id,
+                revision,
+                revision=new_revision(self._now()),
+                keep=self._keep,
+            )
 
     async def finish(self, kb: str) -> None:
         """Flush, remove what no document owns, and let every catalogue cache see the change."""
         async with self._lock(kb):
             base = await self._bases.own(kb)
             await drop_before(self._bases, kb, base.catalogue.generation)
-            await self._sweep(base.catalogue)
+            if kb in self._unclean or base.writer not in ("", self._name):
+                await sweep(self._bases, base.catalogue, self._now)
+                self._unclean.discard(kb)
             for collection in (base.catalogue.chunks, base.catalogue.documents):
                 await self._connection.call("flush", collection)
-            await self._touch(base.catalogue)
+            await touch(self._connection, base.catalogue, writer="")
 
     async def drop(self, kb: str) -> None:
         """Remove a knowledge base with everything in it. Raises UnknownKnowledgeBase."""
@@ -134,7 +185,7 @@ class MilvusLibrary:
             mine = await self._bases.generations(kb)
             # Without its documents collections the knowledge base is gone; the rest is space.
             for physical in sorted(mine, key=lambda p: (p.kind != "documents", p.generation)):
-                await self._connection.call("drop_collection", physical.name)
+                await drop(self._bases, physical.name)
 
     def _lock(self, kb: str) -> asyncio.Lock:
         return self._locks.setdefault(kb, asyncio.Lock())
@@ -151,7 +202,7 @@ class MilvusLibrary:
         catalogue = Catalogue(
             name=kb,
             generation=1 + max((p.generation for p in mine), default=0),
-            fields=_stored_fields(fields, access_fields),
+            fields=stored_fields(fields, access_fields),
             dimension=dimension,
             embedding_model=embedding_model,
             access_fields=tuple(access_fields),
@@ -169,16 +220,15 @@ class MilvusLibrary:
         access = tuple(dict.fromkeys((*old.access_fields, *access_fields)))
         wanted = old.model_copy(
             update={
-                "fields": _stored_fields(_merged(old, fields), access),
+                "fields": stored_fields(merged_fields(old.fields, fields, old.name), access),
                 "access_fields": access,
                 "unicode": unicodedata.unidata_version,
-                "analyzer": ANALYZER,
             }
         )
         if wanted == old:
             return
         same_columns = [f.column for f in wanted.fields] == [f.column for f in old.fields]
-        if same_columns and wanted.unicode == old.unicode and wanted.analyzer == old.analyzer:
+        if same_columns and wanted.unicode == old.unicode:
             await save_catalogue(self._bases, wanted)
             return
         await rebuild(self._bases, old, wanted)
@@ -186,7 +236,7 @@ class MilvusLibrary:
     async def _with_chunk_fields(
         self,
         catalogue: Catalogue,
-        documents: Sequence[tuple[DocumentDraft, Sequence[Sequence[float]]]],
+        documents: Sequence[Written],
     ) -> Catalogue:
         """Note fields that chunks have of their own: they are counted on chunks from then on."""
         names = {name for draft, _ in documents for c in draft.chunks for name in c.metadata}
@@ -198,31 +248,40 @@ class MilvusLibrary:
         await save_catalogue(self._bases, wanted)
         return wanted
 
+    async def _sign(self, base: Base) -> None:
+        """Leave our name, so that whoever comes after a crash of ours looks for leftovers."""
+        if base.writer == self._name:
+            return
+        if base.writer:
+            self._unclean.add(base.catalogue.name)
+        await touch(self._connection, base.catalogue, writer=self._name)
+
     async def _write(
         self,
         catalogue: Catalogue,
-        documents: Sequence[tuple[DocumentDraft, Sequence[Sequence[float]]]],
+        documents: Sequence[Written],
+        *,
+        orphans: bool,
     ) -> None:
-        ids = [draft.id for draft, _ in documents]
-        before = await rows_by(self._bases, catalogue.documents, "id", ids, ["enabled"])
-        enabled = {row["id"]: bool(row["enabled"]) for row in before}
-        old = await rows_by(self._bases, catalogue.chunks, "doc_id", ids, ["doc_id"])
-        chunks, rows, reasons = self._encode(catalogue, documents, enabled)
-        await self._upsert(catalogue.chunks, chunks)
-        await self._upsert(catalogue.documents, rows)
-        written = {row["id"] for row in rows}
-        await self._delete_chunks(catalogue, [r["id"] for r in old if r["doc_id"] in written])
-        await self._touch(catalogue)
-        if reasons:
-            raise DocumentsRefused(reasons)
+        before = await stored(self._bases, catalogue, [draft.id for draft, _ in documents])
+        chunks, rows = self._encode(catalogue, documents, before)
+        await commit(
+            self._bases,
+            catalogue,
+            chunks,
+            rows,
+            before,
+            orphans=orphans,
+            keep=self._keep,
+        )
 
     def _encode(
         self,
         catalogue: Catalogue,
-        documents: Sequence[tuple[DocumentDraft, Sequence[Sequence[float]]]],
-        enabled: Mapping[str, bool],
-    ) -> tuple[list[Row], list[Row], dict[str, str]]:
-        """Rows of chunks and of documents, and why some have none. The last of an id counts."""
+        documents: Sequence[Written],
+        before: Before,
+    ) -> tuple[list[Row], list[Row]]:
+        """Rows of chunks and of documents. Of several documents with one id the last counts."""
         now = self._now()
         chunks: list[Row] = []
         rows: list[Row] = []
@@ -234,7 +293,7 @@ class MilvusLibrary:
                     catalogue,
                     draft,
                     revision,
-                    enabled=enabled.get(draft.id, True),
+                    enabled=bool(before.get(draft.id, {}).get("enabled", True)),
                     at=now.isoformat(),
                 )
                 chunks += chunk_rows(catalogue, draft, vectors, revision)
@@ -242,77 +301,6 @@ class MilvusLibrary:
                 reasons[draft.id] = str(error)
                 continue
             rows.append(row)
-        return chunks, rows, reasons
-
-    async def _upsert(self, collection: str, rows: Sequence[Row]) -> None:
-        for part in batches(rows, WRITE_ROWS):
-            await self._connection.call("upsert", collection, data=list(part))
-
-    async def _delete_chunks(self, catalogue: Catalogue, ids: Sequence[str]) -> None:
-        for part in batches(ids, WRITE_ROWS):
-            await self._connection.call("delete", catalogue.chunks, ids=list(part))
-
-    async def _sweep(self, catalogue: Catalogue) -> None:
-        """Delete the chunks of revisions that are not visible and that nobody is writing."""
-        visible: set[str] = set()
-        async for rows in pages(self._bases, catalogue.documents, "", ["revision"]):
-            visible.update(row["revision"] for row in rows)
-        orphans: list[str] = []
-        async for rows in pages(self._bases, catalogue.chunks, "", ["revision"]):
-            orphans += [
-                row["id"]
-                for row in rows
-                if row["revision"] not in visible and is_stale(row["revision"], self._now())
-            ]
-        if orphans:
-            log.info("%s: removing %d chunks that no document owns", catalogue.name, len(orphans))
-        await self._delete_chunks(catalogue, orphans)
-
-    async def _touch(self, catalogue: Catalogue) -> None:
-        await touch(self._connection, catalogue)
-
-
-async def touch(connection: Connection, catalogue: Catalogue) -> None:
-    """Tell every cache of the knowledge base, in any process, that it has changed."""
-    await connection.call(
-        "alter_collection_properties",
-        catalogue.documents,
-        properties={VERSION_KEY: secrets.token_hex(8)},
-    )
-
-
-def _stored_fields(fields: Sequence[Field], access_fields: Sequence[str]) -> tuple[Field, ...]:
-    unknown = set(access_fields) - {field.name for field in fields}
-    if unknown:
-        log.info("access fields that no document has yet: %s", ", ".join(sorted(unknown)))
-    return tuple(
-        field.model_copy(
-            update={
-                "column": column_of(field, exact=field.name in access_fields),
-                "values": (),
-                "profile": None,
-            }
-        )
-        for field in fields
-    )
-
-
-def _merged(old: Catalogue, fields: Sequence[Field]) -> tuple[Field, ...]:
-    """The known fields with newer descriptions and synonyms, then the new ones."""
-    given = {field.name: field for field in fields}
-    merged = [_newer(field, given.pop(field.name, field), old.name) for field in old.fields]
-    return (*merged, *given.values())
-
-
-def _newer(old: Field, new: Field, kb: str) -> Field:
-    if new.type is not old.type:
-        raise UsageError(
-            f"field {old.name!r} of knowledge base {kb!r} is of type {old.type}, not {new.type}",
-            remedy="give the field its stored type, or ingest into a new knowledge base",
-        )
-    return old.model_copy(
-        update={
-            "description": new.description or old.description,
-            "synonyms": new.synonyms or old.synonyms,
-        }
-    )
+        if reasons:
+            raise DocumentsRefused(reasons)
+        return chunks, rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
@@ -33,10 +33,13 @@ class Tally:
 
     def add(self, value: JsonValue) -> None:
         """Count one document's value; what cannot be read as the field's type is missing."""
+        self.add_all([value])
+
+    def add_all(self, values: Sequence[JsonValue]) -> None:
+        """Count the values that one document's chunks have; each counts once."""
         self.rows += 1
-        items = value if isinstance(value, list) and self.field.type.is_list else [value]
         found: dict[Key, Scalar] = {}
-        for item in items:
+        for item in self._items(values):
             if isinstance(item, str | int | float) and (key := self._key(item)) is not None:
                 found[key] = item
         if not found:
@@ -44,6 +47,13 @@ class Tally:
         self._counts.update(found.keys())
         for key, written in found.items():
             self._written.setdefault(key, Counter())[written] += 1
+
+    def _items(self, values: Sequence[JsonValue]) -> Iterator[JsonValue]:
+        for value in values:
+            if isinstance(value, list) and self.field.type.is_list:
+                yield from value
+            else:
+                yield value
 
     def _key(self, item: Scalar) -> Key | None:
         """Memoised: a facet has few distinct values and many documents."""

@@ -38,7 +38,10 @@ async def rows_by(
     found: dict[str, dict[str, Any]] = {}
     for part in batches(list(dict.fromkeys(values)), IDS):
         rows = await bases.read(
-            "query", collection, filter=one_of(column, part), output_fields=["id", *fields]
+            "query",
+            collection,
+            filter=one_of(column, part),
+            output_fields=list(dict.fromkeys(("id", *fields))),
         )
         found.update((row["id"], row) for row in rows)
     return list(found.values())
@@ -61,7 +64,7 @@ async def pages(
             "query",
             collection,
             filter=every(expression, "" if last is None else f"{key} > {literal(last)}"),
-            output_fields=[key, *fields],
+            output_fields=list(dict.fromkeys((key, *fields))),
             limit=size,
             # What pymilvus' own iterator sends for pages in the order of the key.
             iterator="True",

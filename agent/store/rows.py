@@ -21,8 +21,19 @@ log = logging.getLogger(__name__)
 Row = dict[str, Any]
 
 
-def chunk_id(revision: str, index: int) -> str:
-    return f"{revision}-{index}"
+def chunk_id(revision: str, position: int) -> str:
+    """`position` counts a document's chunks from 0."""
+    return f"{revision}-{position}"
+
+
+def chunk_ids(document: Mapping[str, Any]) -> list[str]:
+    """Ids of the chunks that a document's row stands for, in order."""
+    return [chunk_id(document["revision"], position) for position in range(document["chunks"])]
+
+
+def moved_id(id_: str, revision: str) -> str:
+    """The id of the same chunk under another revision."""
+    return f"{revision}-{id_.rsplit('-', 1)[1]}"
 
 
 def chunk_rows(
@@ -37,8 +48,8 @@ def chunk_rows(
             f"document {draft.id!r} has {len(draft.chunks)} chunks and {len(vectors)} vectors"
         )
     return [
-        _chunk_row(catalogue, draft, chunk, vector, revision)
-        for chunk, vector in zip(draft.chunks, vectors, strict=True)
+        _chunk_row(catalogue, draft, chunk, vector, revision) | {"id": chunk_id(revision, position)}
+        for position, (chunk, vector) in enumerate(zip(draft.chunks, vectors, strict=True))
     ]
 
 
@@ -52,7 +63,6 @@ def _chunk_row(
     check_dimension(catalogue, len(vector))
     _check_text(draft.id, f"the text of chunk {chunk.index}", chunk.text)
     return {
-        "id": chunk_id(revision, chunk.index),
         "doc_id": draft.id,
         "revision": revision,
         "chunk_index": chunk.index,

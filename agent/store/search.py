@@ -16,10 +16,10 @@ from agent.store.legs import Candidates, cosine, search_legs
 from agent.store.reading import every, pages, rows_by
 from agent.store.rows import chunk_id
 from agent.store.targets import OwnTarget, Row, Target, foreign_target
+from agent.store.walk import chunk_rows, document_rows, is_about_chunks
 from graph.ports import Found, Query
 from schemas.access import Scope
 from schemas.check import Bound, bind
-from schemas.compile.milvus import Dialect
 from schemas.filters import EVERYTHING
 from schemas.hits import Hit, Passage
 
@@ -33,6 +33,7 @@ EXACT_ROWS = 2_048
 """Up to so many matching rows are scored here if the engine's graph index found too few."""
 
 REMEMBERED = 64
+LISTED = 512
 
 
 class QueryEmbedder(Protocol):
@@ -57,7 +58,8 @@ class MilvusSearcher:
     async def search(self, query: Query, scope: Scope) -> Found:
         """At most `query.limit` hits, best first; without a text, the first passages of
         matching documents. Raises UnknownKnowledgeBase, FilterError, DimensionMismatch,
-        StoreUnavailable and what the embedder raises."""
+        StoreUnavailable and what the embedder raises.
+        """
         try:
             return await self._search(query, scope)
         except CollectionMissing:
@@ -79,7 +81,9 @@ class MilvusSearcher:
         if allowed.closed or not ids:
             return ()
         if isinstance(target, OwnTarget):
-            rows = await rows_by(self._bases, target.chunks, "id", ids, target.outputs)
+            rows: Sequence[Row] = await rows_by(
+                self._bases, target.chunks, "id", ids, target.outputs
+            )
         else:
             rows = await self._foreign_rows(target, ids)
         visible = await target.visible(self._bases, rows)
@@ -98,7 +102,8 @@ class MilvusSearcher:
 
     async def _guarded(self, kb: str, filter_: Bound, scope: Scope) -> tuple[Target, Guard]:
         """The filter is bound again, to the knowledge base that is searched: one bound to
-        another would name columns that mean something else here."""
+        another would name columns that mean something else here.
+        """
         target = await self._target(kb)
         collection = target.collection
         if not isinstance(target, OwnTarget) and filter_.collection.name == kb:
@@ -116,7 +121,7 @@ class MilvusSearcher:
         if query.text.strip():
             hits = await self._ranked(query, target, allowed, expression, timings)
         else:
-            hits = await self._listed(query, target, allowed, expression)
+            hits = await self._listed(query, target, allowed)
         timings["total"] = (time.perf_counter() - started) * 1000
         return Found(tuple(hits), expression, timings)
 
@@ -136,7 +141,7 @@ class MilvusSearcher:
         hits: list[Hit] = []
         for depth in dict.fromkeys((first, DEPTH)):
             found = await search_legs(
-                self._bases, target, expression, query.text, vector, depth
+                self._bases, target, expression, text=query.text, vector=vector, depth=depth
             )
             hits = await self._checked(target, allowed, found)
             timings.update(found.timings_ms)
@@ -183,7 +188,8 @@ class MilvusSearcher:
         vector: Sequence[float],
     ) -> list[Hit]:
         """All matching rows scored one by one, if they are few: graph indexes lose hits under
-        a selective filter."""
+        a selective filter.
+        """
         if target.dense is not None:
             fields = [*target.outputs, target.dense]
             budget = EXACT_ROWS
@@ -198,64 +204,57 @@ class MilvusSearcher:
                     found.dense[target.id_of(row)] = cosine(vector, row[target.dense])
         return await self._checked(target, allowed, found)
 
-    async def _listed(
-        self, query: Query, target: Target, allowed: Guard, expression: str
-    ) -> list[Hit]:
+    async def _listed(self, query: Query, target: Target, allowed: Guard) -> list[Hit]:
         """The first passage of each matching document, by id, without scores."""
-        hits: dict[str, Hit] = {}
-        async for rows in self._first_rows(target, allowed, expression):
-            kept = [row for row in rows if allowed.keeps(target.metadata(row))]
-            visible = await target.visible(self._bases, kept)
-            for id_, passage in visible.items():
-                hits.setdefault(passage.doc_id, Hit(passage=passage, score=1.0))
-                del id_
-            if len(hits) >= query.limit:
+        found: dict[str, Passage] = {}
+        async for passages in self._first_passages(target, allowed):
+            for passage in passages:
+                found.setdefault(passage.doc_id, passage)
+            if len(found) >= query.limit:
                 break
-        return list(hits.values())[: query.limit]
+        return [Hit(passage=passage, score=1.0) for passage in list(found.values())[: query.limit]]
 
-    async def _first_rows(
-        self, target: Target, allowed: Guard, expression: str
-    ) -> AsyncIterator[Sequence[Row]]:
-        if not isinstance(target, OwnTarget) or _is_about_chunks(target, allowed):
-            async for rows in pages(
-                self._bases, target.chunks, expression, target.outputs, size=512, key=target.key
+    async def _first_passages(
+        self, target: Target, allowed: Guard
+    ) -> AsyncIterator[Sequence[Passage]]:
+        if isinstance(target, OwnTarget) and not is_about_chunks(target, allowed):
+            async for rows in document_rows(
+                self._bases, target, allowed, ["revision"], size=LISTED
             ):
-                yield sorted(rows, key=lambda row: row.get("chunk_index", 0))
+                firsts = [chunk_id(row["revision"], 0) for row in rows]
+                chunks = await rows_by(self._bases, target.chunks, "id", firsts, target.outputs)
+                visible = await target.visible(self._bases, chunks)
+                yield sorted(visible.values(), key=lambda passage: passage.doc_id)
             return
-        fields = ["revision", "original"]
-        documents = target.catalogue.documents
-        async for rows in pages(self._bases, documents, expression, fields, size=512):
-            firsts = [chunk_id(row["revision"], 0) for row in rows]
-            yield await rows_by(self._bases, target.chunks, "id", firsts, target.outputs)
+        async for found in chunk_rows(self._bases, target, allowed, size=LISTED):
+            yield sorted((p for _, p in found), key=lambda p: (p.doc_id, p.chunk_index))
 
     async def _count(self, kb: str, filter_: Bound, scope: Scope) -> int:
         target, allowed = await self._guarded(kb, filter_, scope)
         if allowed.closed:
             return 0
-        expression = every(target.enabled, allowed.expression)
-        if not isinstance(target, OwnTarget) or _is_about_chunks(target, allowed):
-            return await self._count_by_chunks(target, allowed, expression)
-        documents = target.catalogue.documents
-        if allowed.complete and await self._connection.dialect() is not Dialect.LITE:
-            rows = await self._bases.read(
-                "query", documents, filter=expression, output_fields=["count(*)"]
+        if not isinstance(target, OwnTarget) or is_about_chunks(target, allowed):
+            ids = {
+                passage.doc_id
+                async for found in chunk_rows(self._bases, target, allowed)
+                for _, passage in found
+            }
+            return len(ids)
+        if not allowed.complete:
+            return sum(
+                [len(rows) async for rows in document_rows(self._bases, target, allowed, [])]
             )
-            return int(rows[0]["count(*)"])
-        found = 0
-        fields = [] if allowed.complete else ["original"]
-        async for rows in pages(self._bases, documents, expression, fields):
-            found += sum(allowed.complete or allowed.keeps(row["original"] or {}) for row in rows)
-        return found
+        return await self._count_rows(target.catalogue.documents, target, allowed)
 
-    async def _count_by_chunks(self, target: Target, allowed: Guard, expression: str) -> int:
-        found: set[str] = set()
-        async for rows in pages(
-            self._bases, target.chunks, expression, target.outputs, size=2_000, key=target.key
-        ):
-            kept = [row for row in rows if allowed.keeps(target.metadata(row))]
-            visible = await target.visible(self._bases, kept)
-            found.update(passage.doc_id for passage in visible.values())
-        return len(found)
+    async def _count_rows(self, collection: str, target: Target, allowed: Guard) -> int:
+        """Lite's own count reads every column of every match; asking for ids is faster there."""
+        expression = every(target.enabled, allowed.expression)
+        if await self._connection.is_lite():
+            return sum([len(rows) async for rows in pages(self._bases, collection, expression, [])])
+        rows = await self._bases.read(
+            "query", collection, filter=expression, output_fields=["count(*)"]
+        )
+        return int(rows[0]["count(*)"])
 
     async def _foreign_rows(self, target: Target, ids: Sequence[str]) -> list[Row]:
         """By primary key, whose type decides how the ids are written."""
@@ -263,8 +262,3 @@ class MilvusSearcher:
             "get", target.chunks, ids=list(ids), output_fields=list(target.outputs)
         )
         return [dict(row) for row in rows]
-
-
-def _is_about_chunks(target: OwnTarget, allowed: Guard) -> bool:
-    """Whether a document's row cannot tell if it matches."""
-    return not allowed.fields.isdisjoint(target.catalogue.chunk_fields)

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import JsonValue
 
+from agent.store.analysis import query_text
 from agent.store.bases import Bases, Foreign
 from agent.store.guesses import Roles, guess_fields, guess_roles, value_of
 from agent.store.layout import Catalogue
@@ -26,7 +27,8 @@ SAMPLE = 200
 
 class Target(ABC):
     """A searchable collection. `enabled` is the condition that rows must meet to count at all;
-    `outputs` are the columns that a passage is made of."""
+    `outputs` are the columns that a passage is made of, `unlisted` those of them without facets.
+    """
 
     kb: str
     chunks: str
@@ -36,6 +38,7 @@ class Target(ABC):
     metric: str
     enabled: str
     outputs: tuple[str, ...]
+    unlisted: tuple[str, ...]
     collection: Collection
 
     @abstractmethod
@@ -53,6 +56,10 @@ class Target(ABC):
     @abstractmethod
     async def visible(self, bases: Bases, rows: Sequence[Row]) -> Mapping[str, Passage]:
         """Passages, by row id, of the rows that belong to a visible document."""
+
+    @abstractmethod
+    def query_terms(self, text: str) -> str:
+        """A question as the BM25 index takes it."""
 
     def id_of(self, row: Row) -> str:
         return str(row[self.key])
@@ -74,10 +81,14 @@ class OwnTarget(Target):
             *("id", "doc_id", "revision", "chunk_index"),
             *("text", "heading", "enabled", "original"),
         )
+        self.unlisted = ("text", "heading")
         self.collection = catalogue.collection
 
     def check(self, dimension: int, model: str) -> None:
         check_dimension(self.catalogue, dimension, model)
+
+    def query_terms(self, text: str) -> str:
+        return query_text(text)
 
     def metadata(self, row: Row) -> dict[str, JsonValue]:
         return original(row)
@@ -122,6 +133,7 @@ class ForeignTarget(Target):
         if dynamic:
             names[DYNAMIC] = None
         self.outputs = tuple(names)
+        self.unlisted = () if roles.text is None else (roles.text,)
 
     def check(self, dimension: int, model: str) -> None:
         if self.dense is None:
@@ -132,6 +144,9 @@ class ForeignTarget(Target):
                 f" {model!r} makes {dimension}",
                 remedy="use the embedding model that the collection was filled with",
             )
+
+    def query_terms(self, text: str) -> str:
+        return text.strip()
 
     def metadata(self, row: Row) -> dict[str, JsonValue]:
         found = {field.name: value_of(row, field) for field in self.collection.fields}
@@ -189,5 +204,3 @@ async def _metric(bases: Bases, collection: str, roles: Roles) -> str:
         return "COSINE"
     index = await bases.connection.call("describe_index", collection, index_name=names[0])
     return str((index or {}).get("metric_type") or "COSINE")
-
-

@@ -21,7 +21,8 @@ class Dialect(StrEnum):
     @classmethod
     def of(cls, server_version: str) -> Dialect:
         """The dialect of what `get_server_version` reports, such as `milvus_lite-3.2.2`,
-        `v2.3.5-lite` (a standalone server) or `2.6.9`. Raises FilterError on older servers."""
+        `v2.3.5-lite` (a standalone server) or `2.6.9`. Raises FilterError on older servers.
+        """
         text = server_version.strip().casefold()
         if text.startswith(("milvus_lite", "milvus-lite")):
             return cls.LITE
@@ -49,7 +50,8 @@ class Dialect(StrEnum):
     @property
     def has_escapes(self) -> bool:
         """Whether `%`, `_` and `\\` can stand for themselves in a pattern. Lite forgets about
-        escapes as soon as a JSON term stands in the same expression."""
+        escapes as soon as a JSON term stands in the same expression.
+        """
         return self in (Dialect.V26, Dialect.V30)
 
     @property

@@ -8,10 +8,38 @@ from schemas.errors import FilterError
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEYWORDS = frozenset(
-    "and or not in like is null exists true false iso interval threshold between "
-    "text_match phrase_match match_any match_all match_least match_most match_exact "
-    "random_sample element_filter array_contains array_contains_all array_contains_any "
-    "array_length json_contains json_contains_all json_contains_any".split()
+    (
+        "and",
+        "or",
+        "not",
+        "in",
+        "like",
+        "is",
+        "null",
+        "exists",
+        "true",
+        "false",
+        "iso",
+        "interval",
+        "threshold",
+        "between",
+        "text_match",
+        "phrase_match",
+        "match_any",
+        "match_all",
+        "match_least",
+        "match_most",
+        "match_exact",
+        "random_sample",
+        "element_filter",
+        "array_contains",
+        "array_contains_all",
+        "array_contains_any",
+        "array_length",
+        "json_contains",
+        "json_contains_all",
+        "json_contains_any",
+    )
 )
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
@@ -40,9 +68,13 @@ def literal_list(values: list[str]) -> str:
     return f"[{', '.join(values)}]"
 
 
+def is_identifier(name: str) -> bool:
+    return bool(_IDENTIFIER.fullmatch(name)) and name.casefold() not in _KEYWORDS
+
+
 def identifier(name: str) -> str:
     """The name of a column; raises FilterError on one that the grammar does not take."""
-    if not _IDENTIFIER.fullmatch(name) or name.casefold() in _KEYWORDS:
+    if not is_identifier(name):
         raise FilterError(
             f"column {name!r} cannot stand in an expression; "
             "allowed: letters, digits and _, not a keyword"

@@ -13,21 +13,32 @@ from schemas.check import Bound
 from schemas.collection import Collection, ColumnKind, FieldType
 from schemas.compile.dialects import Dialect
 from schemas.compile.lists import list_piece
+from schemas.compile.literals import is_identifier
 from schemas.compile.ordered import scalar_piece
 from schemas.compile.pieces import Piece, every, some
-from schemas.compile.places import Place
+from schemas.compile.places import Holds, Place
 from schemas.compile.strings import string_piece
 from schemas.errors import FilterError
-from schemas.filters import EVERYTHING, AllOf, Filter, all_of
+from schemas.filters import AllOf, Filter, all_of
 from schemas.negation import Every, Literal, Normal, Some, negation_normal
 
 __all__ = ["Dialect", "Split", "split", "to_milvus"]
+
+_HELD = {
+    ColumnKind.VARCHAR: Holds.TEXT,
+    ColumnKind.INT: Holds.NUMBER,
+    ColumnKind.FLOAT: Holds.NUMBER,
+    ColumnKind.DOUBLE: Holds.NUMBER,
+    ColumnKind.BOOL: Holds.BOOL,
+    ColumnKind.ARRAY: Holds.LIST,
+}
 
 
 @dataclass(frozen=True)
 class Split:
     """An expression that finds all matching rows and perhaps more, and what it leaves open:
-    `rest` has to be checked by the predicate on what is found."""
+    `rest` has to be checked by the predicate on what is found.
+    """
 
     pushed: str
     rest: Bound | None
@@ -45,9 +56,14 @@ def to_milvus(b: Bound, dialect: Dialect, *, exact: bool = False) -> str:
     return _text(piece, b.collection)
 
 
-def split(b: Bound, dialect: Dialect) -> Split:
-    """The part of a filter that the engine can say, and the rest."""
-    pieces = [(part, _compile(part, b.collection, dialect, False)) for part in _conjuncts(b.root)]
+def split(b: Bound, dialect: Dialect, *, exact: bool = False) -> Split:
+    """The part of a filter that the engine can say, and the rest.
+
+    `exact` is for scope, as in `to_milvus`; the rest then goes to the exact predicate. Raises
+    FilterError only where the collection cannot answer at all: no column, or for scope none
+    with the values as written.
+    """
+    pieces = [(part, _compile(part, b.collection, dialect, exact)) for part in _conjuncts(b.root)]
     open_parts = [part for part, piece in pieces if piece.gap is not None]
     rest = Bound(all_of(*open_parts), b.collection, notes=b.notes) if open_parts else None
     return Split(_text(every(piece for _, piece in pieces), b.collection), rest)
@@ -77,8 +93,6 @@ def _piece(n: Normal, c: Collection, dialect: Dialect, exact: bool) -> Piece:
 
 def _leaf(n: Literal, c: Collection, dialect: Dialect, exact: bool) -> Piece:
     field = c.field(n.compare.field)
-    if field.column is None:
-        raise FilterError(f"field {field.name!r} of {c.name!r} has no column to filter by")
     if field.type.is_list:
         return list_piece(n.compare, n.negated, field, dialect, exact)
     if field.type is FieldType.STRING:
@@ -95,9 +109,7 @@ def _text(piece: Piece, c: Collection) -> str:
 def _contradiction(c: Collection) -> str:
     """An expression that no row satisfies, in terms of some column."""
     for field in c.fields:
-        if field.column is not None and field.column.kind is not ColumnKind.ARRAY:
-            return Place.of(field.column, Dialect.LITE).contradiction().text
+        column = field.column
+        if column is not None and column.kind is not ColumnKind.JSON and is_identifier(column.name):
+            return Place.of(column, Dialect.LITE, _HELD[column.kind]).contradiction().text
     return "(1 == 2)"
-
-
-_ = EVERYTHING

@@ -10,11 +10,12 @@ from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
 from schemas.compile.dialects import Dialect
 from schemas.compile.literals import literal, quote
 from schemas.compile.pieces import NEVER, Piece, every, some
-from schemas.compile.places import Place
+from schemas.compile.places import Holds, Place
 from schemas.compile.strings import ORDERINGS
 from schemas.errors import FilterError
-from schemas.filters import INT64_MAX, INT64_MIN, Compare, Op
+from schemas.filters import INT64_MIN, Compare, Op
 from schemas.periods import EPOCH, FIRST_DAY, LAST_DAY, MS_PER_DAY, day_number, iso_day, iso_time
+from schemas.storage import column_of
 from schemas.values import Key, domain, read_row
 
 _NUMERIC = frozenset({ColumnKind.INT, ColumnKind.FLOAT, ColumnKind.DOUBLE, ColumnKind.JSON})
@@ -23,10 +24,9 @@ _TEXT = frozenset({ColumnKind.VARCHAR, ColumnKind.JSON})
 
 def scalar_piece(c: Compare, field: Field, dialect: Dialect) -> Piece:
     """A comparison on a field of numbers, booleans, days or times."""
-    column = field.column
-    assert column is not None
+    column = column_of(field)
     _check_kind(field, column)
-    place = Place.of(column, dialect, text=column.encoding in (Encoding.ISO_DAY, Encoding.ISO_TIME))
+    place = Place.of(column, dialect, _held(field, column))
     if c.op is Op.EMPTY:
         return place.missing()
     if c.op is Op.NOT_EMPTY:
@@ -38,6 +38,12 @@ def scalar_piece(c: Compare, field: Field, dialect: Dialect) -> Piece:
     if loose and not piece.never:
         return piece.but(f"{dialect} takes true for 1 in {place.path}", untyped=True)
     return piece
+
+
+def _held(field: Field, column: Column) -> Holds:
+    if column.encoding in (Encoding.ISO_DAY, Encoding.ISO_TIME):
+        return Holds.TEXT
+    return Holds.BOOL if field.type is FieldType.BOOL else Holds.NUMBER
 
 
 def _check_kind(field: Field, column: Column) -> None:
@@ -110,7 +116,8 @@ class Grid:
     """How instants stand in a column. `below` and `above` bring a key of the field to the
     nearest position at or below, at or above it; `write` gives the literal of a position, None
     beyond the calendar. `span` is the number of positions that make one key, `single` whether
-    a position has one literal only, so that it can be compared for equality."""
+    a position has one literal only, so that it can be compared for equality.
+    """
 
     below: Callable[[int], int]
     above: Callable[[int], int]
@@ -127,7 +134,9 @@ def _grid(column: Column, field: Field) -> Grid:
         case Encoding.ISO_DAY:
             return _coarse(per_key, _calendar(lambda day: quote(iso_day(day))))
         case Encoding.YYYYMMDD:
-            return _coarse(per_key, _calendar(lambda day: iso_day(day).replace("-", "").lstrip("0")))
+            return _coarse(
+                per_key, _calendar(lambda day: iso_day(day).replace("-", "").lstrip("0"))
+            )
         case Encoding.YEAR:
             return _years(per_key)
         case Encoding.EPOCH_MS:

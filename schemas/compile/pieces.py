@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
 class Gap:
     """Why an expression finds more than it should. `untyped` gaps close by themselves where a
-    JSON path holds values of one type only."""
+    JSON path holds values of one type only.
+    """
 
     why: str
     untyped: bool = False
@@ -74,7 +75,3 @@ def _joined(word: str, parts: list[Piece], gap: Gap | None, nothing: Piece) -> P
         return replace(nothing, gap=gap)
     text = texts[0] if len(texts) == 1 else f"({f' {word} '.join(texts)})"
     return Piece(text, gap=gap)
-
-
-def each(values: Iterable[str], make: Callable[[str], str]) -> Iterable[Piece]:
-    return (Piece(make(value)) for value in values)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import assert_never
 
 from schemas.collection import Column, ColumnKind, Encoding
 from schemas.compile.dialects import Dialect
@@ -11,29 +13,43 @@ from schemas.compile.literals import identifier, json_path, literal_list
 from schemas.compile.pieces import NEVER, Piece, every, some
 
 
+class Holds(StrEnum):
+    """What the values of a place are."""
+
+    TEXT = "text"
+    NUMBER = "number"
+    BOOL = "bool"
+    LIST = "list"
+
+
 @dataclass(frozen=True)
 class Place:
     """A column or JSON path. Literals are handed in as they are written in an expression.
 
     Negative comparisons are guarded against missing values. `blank` says that an empty string
-    may stand where nothing is meant.
+    may stand where nothing is meant, `null_exists` that a JSON null counts as there.
     """
 
     path: str
     kind: ColumnKind
+    holds: Holds
     nullable: bool
     blank: bool
+    null_exists: bool = False
 
     @classmethod
-    def of(cls, column: Column, dialect: Dialect, *, text: bool = False) -> Place:
-        """`text` where the values are strings, of which our own columns hold none that is blank."""
+    def of(cls, column: Column, dialect: Dialect, holds: Holds) -> Place:
+        """Texts in our own columns are never blank, but null."""
         is_json = column.kind is ColumnKind.JSON
         nullable = column.nullable and dialect.has_nulls
         return cls(
             path=json_path(column.name, column.path) if is_json else identifier(column.name),
             kind=column.kind,
+            holds=holds,
             nullable=nullable,
-            blank=text and not (column.encoding is Encoding.FOLDED and nullable and not is_json),
+            blank=holds is Holds.TEXT
+            and not (column.encoding is Encoding.FOLDED and nullable and not is_json),
+            null_exists=is_json and dialect is not Dialect.LITE,
         )
 
     @property
@@ -89,41 +105,51 @@ class Place:
         return every(part for part in parts if part is not None)
 
     def missing(self) -> Piece:
-        null = Piece(f"(not (exists {self.path}))" if self.is_json else f"({self.path} is null)")
-        parts = [null] if self.nullable or self.is_json else []
+        if self.is_json:
+            parts = [Piece(f"(not (exists {self.path}))")]
+            if self.null_exists and self.holds is not Holds.LIST:
+                parts.append(Piece(f"(not {self._anything().text})"))
+        else:
+            parts = [Piece(f"({self.path} is null)")] if self.nullable else []
         if self.blank:
             parts.append(self.compare("==", '""'))
         return some(parts)
 
     def _not_null(self) -> Piece | None:
         if self.is_json:
-            return Piece(f"(exists {self.path})")
+            typed = self.null_exists and self.holds in (Holds.NUMBER, Holds.BOOL)
+            return self._anything() if typed else Piece(f"(exists {self.path})")
         if self.nullable:
             return Piece(f"({self.path} is not null)")
         return None if self.blank else self._anything()
 
     def _anything(self) -> Piece:
-        """True of every value of a column that cannot be null."""
-        match self.kind:
-            case ColumnKind.BOOL:
+        """True of every value of the type, false of a JSON null."""
+        match self.holds:
+            case Holds.BOOL:
                 return Piece(f"({self.path} == true or {self.path} == false)")
-            case ColumnKind.VARCHAR | ColumnKind.JSON:
+            case Holds.TEXT:
                 return self.compare(">=", '""')
-            case ColumnKind.ARRAY:
+            case Holds.LIST:
                 return Piece(f"(array_length({self.path}) >= 0)")
-            case ColumnKind.FLOAT | ColumnKind.DOUBLE:
-                return Piece(f"({self.path} <= 0.0 or {self.path} > 0.0)")
-            case ColumnKind.INT:
+            case Holds.NUMBER:
                 return Piece(f"({self.path} <= 0 or {self.path} > 0)")
+            case _ as never:
+                assert_never(never)
 
     def _guarded(self, piece: Piece) -> Piece:
         return every((self.present(), piece)) if self.nullable or self.blank else piece
 
     def contradiction(self) -> Piece:
         """False of every row."""
-        if self.kind is ColumnKind.ARRAY:
-            return Piece(f"(array_length({self.path}) < 0)")
-        if self.kind is ColumnKind.BOOL:
-            return Piece(f"({self.path} == true and {self.path} == false)")
-        bound = '"0"' if self.kind is ColumnKind.VARCHAR else "0"
-        return Piece(f"({self.path} > {bound} and {self.path} < {bound})")
+        match self.holds:
+            case Holds.BOOL:
+                return Piece(f"({self.path} == true and {self.path} == false)")
+            case Holds.TEXT:
+                return Piece(f'({self.path} > "0" and {self.path} < "0")')
+            case Holds.LIST:
+                return Piece(f"(array_length({self.path}) < 0)")
+            case Holds.NUMBER:
+                return Piece(f"({self.path} > 0 and {self.path} < 0)")
+            case _ as never:
+                assert_never(never)

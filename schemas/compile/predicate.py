@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import assert_never
 
@@ -9,6 +10,7 @@ from pydantic import JsonValue
 
 from schemas.check import Bound
 from schemas.collection import Collection, Field, FieldType
+from schemas.errors import FilterError
 from schemas.filters import AllOf, AnyOf, Compare, Element, Filter, Not, Op
 from schemas.folding import fold
 from schemas.values import Key, domain, read_row
@@ -16,6 +18,8 @@ from schemas.values import Key, domain, read_row
 Row = Mapping[str, JsonValue]
 Verdict = bool | None
 """True, false or unknown."""
+
+_ORDER = {Op.GT: operator.gt, Op.GE: operator.ge, Op.LT: operator.lt, Op.LE: operator.le}
 
 
 def to_predicate(b: Bound, *, exact: bool = False) -> Callable[[Row], bool]:
@@ -42,7 +46,9 @@ def _compile(f: Filter, c: Collection, exact: bool) -> Callable[[Row], Verdict]:
             assert_never(f)
 
 
-def _joined(judges: list[Callable[[Row], Verdict]], *, decided_by: bool) -> Callable[[Row], Verdict]:
+def _joined(
+    judges: list[Callable[[Row], Verdict]], *, decided_by: bool
+) -> Callable[[Row], Verdict]:
     """Kleene's `or` is decided by one true part, `and` by one false part."""
 
     def judge(row: Row) -> Verdict:
@@ -86,7 +92,8 @@ def _test(c: Compare, field: Field, exact: bool) -> Callable[[Key], bool]:
     if isinstance(c.value, tuple):
         members = frozenset(_key(item, field, exact) for item in c.value)
         return lambda key: key in members
-    assert c.value is not None
+    if c.value is None:
+        raise FilterError(f"{c.op} on field {c.field!r} needs a value")
     wanted = _key(c.value, field, exact)
     match c.op:
         case Op.EQ | Op.NE:
@@ -94,7 +101,8 @@ def _test(c: Compare, field: Field, exact: bool) -> Callable[[Key], bool]:
         case Op.CONTAINS | Op.NOT_CONTAINS if field.type.is_list:
             return lambda key: key == wanted
         case Op.GT | Op.GE | Op.LT | Op.LE:
-            return _ordering(c.op, wanted)
+            holds = _ORDER[c.op]
+            return lambda key: bool(holds(key, wanted))
         case Op.CONTAINS | Op.NOT_CONTAINS | Op.STARTS_WITH | Op.ENDS_WITH:
             return _textual(c.op, str(wanted))
         case Op.IN | Op.NOT_IN | Op.EMPTY | Op.NOT_EMPTY:
@@ -108,18 +116,6 @@ def _key(value: Element, field: Field, exact: bool) -> Key:
         return str(value) if exact else fold(str(value))
     (key,) = read_row(value, field, exact=exact)
     return key
-
-
-def _ordering(op: Op, wanted: Key) -> Callable[[Key], bool]:
-    match op:
-        case Op.GT:
-            return lambda key: key > wanted  # type: ignore[operator]  # one field, one type
-        case Op.GE:
-            return lambda key: key >= wanted  # type: ignore[operator]  # one field, one type
-        case Op.LT:
-            return lambda key: key < wanted  # type: ignore[operator]  # one field, one type
-        case _:
-            return lambda key: key <= wanted  # type: ignore[operator]  # one field, one type
 
 
 def _textual(op: Op, wanted: str) -> Callable[[Key], bool]:

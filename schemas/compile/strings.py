@@ -11,11 +11,11 @@ from schemas.compile.dialects import Dialect
 from schemas.compile.known import known_matches, positive_form
 from schemas.compile.literals import after_prefix, is_plain, like_text, plain_runs, quote
 from schemas.compile.pieces import Piece, every, some
-from schemas.compile.places import Place
+from schemas.compile.places import Holds, Place
 from schemas.errors import FilterError
 from schemas.filters import Compare, Op
 from schemas.folding import fold
-from schemas.storage import is_enumerated
+from schemas.storage import column_of, is_enumerated
 
 ORDERINGS = {Op.GT: ">", Op.GE: ">=", Op.LT: "<", Op.LE: "<="}
 
@@ -54,7 +54,7 @@ def prefix_range(place: Place, prefix: str) -> Piece:
 def string_piece(c: Compare, negated: bool, field: Field, dialect: Dialect, exact: bool) -> Piece:
     """A comparison (or the negation of one that has no opposite) on a string field."""
     column = _column(field, exact=exact)
-    place = Place.of(column, dialect, text=True)
+    place = Place.of(column, dialect, Holds.TEXT)
     if c.op is Op.EMPTY:
         return place.missing()
     if c.op is Op.NOT_EMPTY:
@@ -73,8 +73,7 @@ def string_piece(c: Compare, negated: bool, field: Field, dialect: Dialect, exac
 
 
 def _column(field: Field, *, exact: bool) -> Column:
-    column = field.column
-    assert column is not None
+    column = column_of(field)
     if column.kind not in (ColumnKind.VARCHAR, ColumnKind.JSON):
         raise FilterError(f"field {field.name!r} is a string, its column holds {column.kind}")
     if not exact or column.encoding is Encoding.EXACT:
@@ -86,7 +85,8 @@ def _column(field: Field, *, exact: bool) -> Column:
 
 def _known(c: Compare, negated: bool, field: Field, place: Place) -> Piece:
     """Through the values that occur: the engine is asked for those that match. A value that
-    has come up since is found by negative comparisons and by equality as written."""
+    has come up since is found by negative comparisons and by equality as written.
+    """
     positive = positive_form(c)
     spelt = list(c.value) if isinstance(c.value, tuple) else [c.value]
     extra = [str(v) for v in spelt if positive.op in (Op.EQ, Op.IN)]
@@ -94,9 +94,7 @@ def _known(c: Compare, negated: bool, field: Field, place: Place) -> Piece:
     return place.none_of(quoted) if negated or c.op.is_negative else place.any_of(quoted)
 
 
-def _compare(
-    op: Op, values: Sequence[str], negated: bool, place: Place, dialect: Dialect
-) -> Piece:
+def _compare(op: Op, values: Sequence[str], negated: bool, place: Place, dialect: Dialect) -> Piece:
     quoted = list(dict.fromkeys(map(quote, values)))
     match op:
         case Op.EQ | Op.IN:

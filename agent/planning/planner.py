@@ -1,0 +1,114 @@
+"""The planner: mentions, one form for the model, and what its reply means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graph.ports import Ask
+from schemas.collection import Collection, Field
+from schemas.mentions import Choice, Form, Mention, MentionKind, Proposal
+from schemas.plan import Condition, Mode
+
+from agent.planning.assemble import make_proposal
+from agent.planning.dated import Calendar
+from agent.planning.form import MOST_TURNS, make_form
+from agent.planning.linking import Linker
+from agent.planning.smalltalk import is_small_talk
+
+_KEPT = 16
+
+
+class Planner:
+    """Implements graph.ports.Planning; safe to share between threads and collections.
+
+    The index over a collection's values is built at the first question and kept under the
+    collection's name and version, so the version has to change with the values that may be
+    seen. `fiscal_start` is the month (1..12) in which a fiscal year begins; `day_first` decides
+    how 03/04/2025 is read (None: month first, noted).
+    """
+
+    def __init__(self, *, fiscal_start: int = 1, day_first: bool | None = None) -> None:
+        self._fiscal_start = fiscal_start
+        self._day_first = day_first
+        self._linkers: dict[tuple[object, ...], Linker] = {}
+
+    def warm(self, collection: Collection) -> None:
+        """Build the index of a collection before its first question."""
+        self._linker(collection)
+
+    def link(self, ask: Ask, collection: Collection) -> tuple[Mention, ...]:
+        """The mentions of earlier turns, then those of the question, each from left to right."""
+        allowed = frozenset(field.name for field in _usable(ask, collection))
+        if not allowed or is_small_talk(ask.question):
+            return ()
+        linker = self._linker(collection)
+        calendar = Calendar(ask.today, self._fiscal_start, self._day_first)
+        if ask.previous:
+            earlier = _in_force(ask.previous, allowed)
+        else:
+            recent = ask.history[-MOST_TURNS:]
+            earlier = tuple(
+                mention
+                for back, text in zip(range(len(recent), 0, -1), recent, strict=True)
+                for mention in linker.link(text, calendar, allowed, turn=-back)
+            )
+        return (*earlier, *linker.link(ask.question, calendar, allowed))
+
+    def form(
+        self, ask: Ask, collection: Collection, mentions: Sequence[Mention]
+    ) -> Form | None:
+        return make_form(ask, collection, mentions, _usable(ask, collection))
+
+    def assemble(
+        self,
+        ask: Ask,
+        collection: Collection,
+        mentions: Sequence[Mention],
+        reply: Mapping[str, Any] | None,
+    ) -> Proposal:
+        return make_proposal(ask, collection, mentions, reply)
+
+    def _linker(self, collection: Collection) -> Linker:
+        shape = tuple((field.name, field.type, len(field.values)) for field in collection.fields)
+        key = (collection.name, collection.version, shape)
+        linker = self._linkers.get(key)
+        if linker is None:
+            linker = Linker(collection)
+            while len(self._linkers) >= _KEPT:
+                self._linkers.pop(next(iter(self._linkers)))
+            self._linkers[key] = linker
+        return linker
+
+
+def _usable(ask: Ask, collection: Collection) -> tuple[Field, ...]:
+    """The fields that the mode lets the model use."""
+    match ask.mode:
+        case Mode.AUTO:
+            return collection.fields
+        case Mode.SEMI_AUTO:
+            named = {key.name for key in ask.keys}
+            return tuple(field for field in collection.fields if field.name in named)
+        case Mode.MANUAL | Mode.OFF:
+            return ()
+
+
+def _in_force(previous: Sequence[Condition], allowed: frozenset[str]) -> tuple[Mention, ...]:
+    """One mention for the conditions that the same words brought about."""
+    groups: dict[tuple[str, str], list[Condition]] = {}
+    for condition in previous:
+        if condition.field in allowed:
+            groups.setdefault((condition.field, condition.words), []).append(condition)
+    return tuple(
+        Mention(
+            id=f"e{number}",
+            kind=MentionKind.EARLIER,
+            words=words or f"{field} {group[0].value}",
+            start=0,
+            end=0,
+            turn=-1,
+            choices=tuple(Choice(field=c.field, value=c.value) for c in group),
+            hint=" ".join(c.op.value for c in group),
+        )
+        for number, ((field, words), group) in enumerate(groups.items(), start=1)
+    )

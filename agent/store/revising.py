@@ -1,0 +1,120 @@
+"""Stored documents changed without being embedded again: metadata set, versions restored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import JsonValue
+
+from agent.store.archive import archived, archived_chunks
+from agent.store.bases import Bases
+from agent.store.commit import Before, commit, stored
+from agent.store.layout import CHUNK_COLUMNS, Catalogue
+from agent.store.reading import rows_by
+from agent.store.rows import Row, chunk_ids, moved_id, original, recoded
+from schemas.collection import Field
+from schemas.errors import UnknownDocument, UsageError
+from schemas.values import read_row
+
+Changes = Mapping[str, JsonValue]
+"""New values by field name; null takes a value away."""
+
+
+async def set_metadata(
+    bases: Bases,
+    catalogue: Catalogue,
+    doc_id: str,
+    changes: Changes,
+    *,
+    revision: str,
+    keep: int,
+) -> None:
+    """Write the document and its chunks again under a new revision, with the same vectors."""
+    for field in catalogue.fields:
+        if field.name in changes:
+            _check_value(field, changes[field.name])
+    before = await stored(bases, catalogue, [doc_id])
+    row = _one(before, doc_id, catalogue)
+    ids = chunk_ids(row)
+    chunks = await rows_by(bases, catalogue.chunks, "id", ids, CHUNK_COLUMNS)
+    old, new = original(row), changed(original(row), changes)
+    await commit(
+        bases,
+        catalogue,
+        [
+            _moved(catalogue, chunk, revision, {**new, **_own(original(chunk), old)})
+            for chunk in chunks
+        ],
+        [recoded(catalogue, {**row, "revision": revision}, new)],
+        before,
+        keep=keep,
+    )
+
+
+async def restore(
+    bases: Bases,
+    catalogue: Catalogue,
+    doc_id: str,
+    wanted: str,
+    *,
+    revision: str,
+    keep: int,
+) -> None:
+    """Make an archived version visible again, under a new revision."""
+    versions = await archived(bases, catalogue, [doc_id])
+    version = next((row for row in versions if row["revision"] == wanted), None)
+    if version is None:
+        known = ", ".join(str(row["revision"]) for row in versions) or "none"
+        raise UnknownDocument(
+            f"document {doc_id!r} in {catalogue.name!r} has no version {wanted!r}; known: {known}"
+        )
+    chunks = await archived_chunks(bases, catalogue, version)
+    row = {**version, "revision": revision, "nothing": [0.0, 0.0]}
+    await commit(
+        bases,
+        catalogue,
+        [_moved(catalogue, chunk, revision, original(chunk)) for chunk in chunks],
+        [recoded(catalogue, row, original(version))],
+        await stored(bases, catalogue, [doc_id]),
+        keep=keep,
+    )
+
+
+def changed(metadata: Mapping[str, JsonValue], changes: Changes) -> dict[str, JsonValue]:
+    return {name: value for name, value in {**metadata, **changes}.items() if value is not None}
+
+
+def _own(chunk: Mapping[str, JsonValue], document: Changes) -> dict[str, JsonValue]:
+    """What a chunk has of its own beside the copy of its document's metadata."""
+    return {
+        name: value
+        for name, value in chunk.items()
+        if name not in document or document[name] != value
+    }
+
+
+def _moved(
+    catalogue: Catalogue, chunk: Row, revision: str, metadata: Mapping[str, JsonValue]
+) -> Row:
+    kept = {name: chunk[name] for name in CHUNK_COLUMNS}
+    moved = {**kept, "id": moved_id(chunk["id"], revision), "revision": revision}
+    return recoded(catalogue, moved, metadata)
+
+
+def _one(before: Before, doc_id: str, catalogue: Catalogue) -> Mapping[str, Any]:
+    row = before.get(doc_id)
+    if row is None:
+        raise UnknownDocument(f"there is no document {doc_id!r} in {catalogue.name!r}")
+    return row
+
+
+def _check_value(field: Field, value: JsonValue) -> None:
+    """A value that cannot be read as the field's type would count as missing: refuse it."""
+    items: Sequence[JsonValue] = value if isinstance(value, list) else [value]
+    for item in items:
+        is_blank = item is None or (isinstance(item, str) and not item.strip())
+        if not is_blank and not read_row([item] if field.type.is_list else item, field):
+            raise UsageError(f"field {field.name!r} of type {field.type} cannot be {item!r}")
+    if isinstance(value, list) and not field.type.is_list:
+        raise UsageError(f"field {field.name!r} of type {field.type} takes one value, not a list")

@@ -1,0 +1,43 @@
+"""One store with its faces: writing, describing, searching, documents."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent.store.catalog import MilvusCatalog
+from agent.store.connection import Connection
+from agent.store.documents import MilvusDocuments
+from agent.store.fusion import Fusion
+from agent.store.library import MilvusLibrary
+from agent.store.search import MilvusSearcher, QueryEmbedder
+
+
+@dataclass(frozen=True)
+class MilvusStore:
+    """Everything over one connection."""
+
+    connection: Connection
+    library: MilvusLibrary
+    catalog: MilvusCatalog
+    searcher: MilvusSearcher
+    documents: MilvusDocuments
+
+    @classmethod
+    def over(
+        cls,
+        connection: Connection,
+        embedder: QueryEmbedder,
+        *,
+        fusion: Fusion | None = None,
+        now: Callable[[], dt.datetime],
+    ) -> MilvusStore:
+        """`now` gives the time, with a zone, that documents are stamped with."""
+        return cls(
+            connection=connection,
+            library=MilvusLibrary(connection, now=now),
+            catalog=MilvusCatalog(connection),
+            searcher=MilvusSearcher(connection, embedder, fusion=fusion),
+            documents=MilvusDocuments(connection),
+        )
