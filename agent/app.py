@@ -12,11 +12,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import aiosqlite
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from agent.access.local import GrantedAccess
-from agent.backends import Backends, Notify, Progress
+from agent.backends import OLLAMA, Backends, Notify, Progress
+from agent.deferred import DeferredChat, DeferredEmbedder, DeferredWriter
 from agent.ingest.options import IngestOptions
 from agent.ingest.pipeline import Ingest
 from agent.ingest.report import IngestReport
@@ -24,13 +26,9 @@ from agent.ingest.report import Progress as IngestProgress
 from agent.models.chat import OllamaChat
 from agent.models.embedding import OllamaEmbedder
 from agent.models.extractive import ExtractiveWriter
-from agent.models.transport import Endpoint
 from agent.models.written import ModelWriter
 from agent.planning.planner import Planner
-from agent.ranking.chain import StrategyChain
-from agent.ranking.diversity import Diversity
-from agent.ranking.hard_filter import HardFilter
-from agent.ranking.packing import Packing
+from agent.ranking.policy import chain_of
 from agent.requests import AskOptions
 from agent.results import answer_of, events_of, result_of
 from agent.settings import Settings, load_settings
@@ -40,7 +38,7 @@ from agent.store.fusion import Fusion, Method
 from agent.store.store import MilvusStore
 from graph.build import build_graph
 from graph.context import Budgets, Context
-from graph.ports import Catalog, Chat, Searcher, Writer
+from graph.ports import Catalog, Searcher, Writer
 from graph.serde import state_serializer
 from graph.state import Goal, Input, Output, State
 from schemas.access import LOCAL, Principal
@@ -48,7 +46,7 @@ from schemas.answers import Answer, Event, EventKind, SearchResult
 from schemas.collection import Collection
 from schemas.compile.milvus import Dialect
 from schemas.errors import SettingsError, UnknownDocument, UsageError
-from schemas.hits import Document, Passage
+from schemas.hits import Document
 from schemas.plan import Plan
 
 Compiled = CompiledStateGraph[State, Context, Input, Output]
@@ -92,9 +90,7 @@ class Agent:
         """The compiled graph without a memory; threads have their own, with a checkpointer."""
         return build_graph().compile(name="facetwise")
 
-    async def plan(
-        self, question: str, *, principal: Principal = LOCAL, **options: Any
-    ) -> Plan:
+    async def plan(self, question: str, *, principal: Principal = LOCAL, **options: Any) -> Plan:
         """The checked filter for a question, without a search."""
         asked = AskOptions(**options)
         context = await self._context(asked, principal, goal="plan")
@@ -110,9 +106,7 @@ class Agent:
         state = await self._finish(question, asked, context, "search")
         return result_of(question, state, context, explain=asked.explain)
 
-    async def ask(
-        self, question: str, *, principal: Principal = LOCAL, **options: Any
-    ) -> Answer:
+    async def ask(self, question: str, *, principal: Principal = LOCAL, **options: Any) -> Answer:
         """A whole answer with its references."""
         asked = AskOptions(**options)
         context = await self._context(asked, principal, goal="answer")
@@ -230,7 +224,7 @@ class Agent:
             self._closing.push_async_callback(connection.close)
             self._store = MilvusStore.over(
                 connection,
-                _LazyEmbedder(self),
+                DeferredEmbedder(self.settings.models.embedding, self.embedder),
                 fusion=Fusion(
                     method=Method(settings.fusion),
                     text=1 - settings.dense_weight,
@@ -265,6 +259,15 @@ class Agent:
             self._closing.push_async_callback(self._embedder.close)
         return self._embedder
 
+    async def _writer(self) -> Writer:
+        """Who writes answers: the embedded model is too small to be trusted with it."""
+        kind = self.settings.answer.writer
+        if kind == "auto":
+            kind = "model" if (await self.backends.chat()).origin == OLLAMA else "extractive"
+        if kind == "model":
+            return ModelWriter(await self.chat(), context=self.settings.models.context)
+        return ExtractiveWriter(await self.embedder(), limit=self.settings.answer.sentences)
+
     @cached_property
     def _access(self) -> GrantedAccess:
         return GrantedAccess()
@@ -272,15 +275,14 @@ class Agent:
     async def _context(self, asked: AskOptions, principal: Principal, *, goal: Goal) -> Context:
         settings = self.settings
         catalog, searcher = await self._sources(asked, goal)
-        policy = settings.rag.filter
         return Context(
             access=self._access,
             catalog=catalog,
             planning=self._planner,
-            chat=_LazyChat(self),
+            chat=DeferredChat(settings.models.chat, self.chat),
             searcher=searcher,
-            ranker=_ranker(settings, policy.enabled),
-            writer=_LazyWriter(self),
+            ranker=chain_of(settings.rag.filter),
+            writer=DeferredWriter(self._writer),
             principal=principal,
             today=asked.today or self.today(),
             budgets=Budgets(
@@ -330,14 +332,15 @@ class Agent:
             "goal": goal,
             "top": asked.top,
         }
-        graph, config = self.graph, {}
+        graph, config = self.graph, RunnableConfig()
         if asked.thread is not None:
             graph = await self._threaded()
-            config = {"configurable": {"thread_id": f"{context.principal.name}\x1f{asked.thread}"}}
+            thread_id = f"{context.principal.name}\x1f{asked.thread}"
+            config = RunnableConfig(configurable={"thread_id": thread_id})
         async for kind, data in graph.astream(
             given, config, context=context, stream_mode=["custom", "values"]
         ):
-            yield str(kind), data
+            yield kind, data
 
     async def _threaded(self) -> Compiled:
         """The graph with a memory of threads in SQLite."""
@@ -348,77 +351,3 @@ class Agent:
             saver = AsyncSqliteSaver(connection, serde=state_serializer())
             self._threads = build_graph().compile(name="facetwise", checkpointer=saver)
         return self._threads
-
-
-class _LazyChat:
-    """Finds the chat model when a plan needs one: a question without mentions needs none."""
-
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
-
-    @property
-    def name(self) -> str:
-        return self._agent.settings.models.chat
-
-    async def complete(self, messages: Any, schema: Any = None) -> Any:
-        return await (await self._agent.chat()).complete(messages, schema)
-
-    async def stream(self, messages: Any) -> AsyncIterator[str]:
-        async for piece in (await self._agent.chat()).stream(messages):
-            yield piece
-
-
-class _LazyEmbedder:
-    """Embeds questions with a model that is looked for when the first one comes."""
-
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
-
-    @property
-    def name(self) -> str:
-        return self._agent.settings.models.embedding
-
-    async def embed_query(self, text: str) -> list[float]:
-        return await (await self._agent.embedder()).embed_query(text)
-
-
-class _LazyWriter:
-    """Decides at the answer who writes it: the embedded model is too small to be trusted."""
-
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
-        self.name = "writer"
-
-    async def write(
-        self, question: str, passages: Sequence[Passage], notes: Sequence[str]
-    ) -> AsyncIterator[str]:
-        writer = await self._choose()
-        self.name = writer.name
-        async for piece in writer.write(question, passages, notes):
-            yield piece
-
-    async def _choose(self) -> Writer:
-        settings = self._agent.settings
-        kind = settings.answer.writer
-        if kind == "auto":
-            endpoint: Endpoint = await self._agent.backends.chat()
-            kind = "model" if endpoint.origin == "ollama" else "extractive"
-        if kind == "model":
-            return ModelWriter(await self._agent.chat(), context=settings.models.context)
-        return ExtractiveWriter(await self._agent.embedder(), limit=settings.answer.sentences)
-
-
-def _ranker(settings: Settings, enabled: bool) -> StrategyChain:
-    policy = settings.rag.filter
-    packing = Packing(policy.max_retrieval_results, policy.max_total_chars)
-    if not enabled:
-        return StrategyChain([packing])
-    strategies = [HardFilter(policy.min_document_length), packing]
-    if policy.diversity_enabled:
-        strategies.append(Diversity(policy.max_per_source))
-    fallback = policy.fallback_top_k if policy.fallback_enabled else 0
-    return StrategyChain(strategies, fallback=fallback)
-
-
-
-

@@ -1,5 +1,6 @@
 """Where the models and the store are: an Ollama or Milvus that was configured, or the embedded
-runtime, started on first need."""
+runtime, started on first need.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ class OllamaState:
 class Backends:
     """Answers once per process where each thing is. `notify` gets one line for the person who
     waits whenever something other than the configured thing is used; `progress` gets
-    (what, bytes done, bytes in all) while weights are fetched."""
+    (what, bytes done, bytes in all) while weights are fetched.
+    """
 
     def __init__(
         self, settings: Settings, *, notify: Notify | None = None, progress: Progress | None = None

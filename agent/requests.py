@@ -13,7 +13,8 @@ from schemas.plan import Key, Mode
 class AskOptions(Shape):
     """Options of plan, search and ask. `top` None means the policy's number of passages;
     `today` None the present day in the configured zone; `collection` describes a collection
-    that no store holds (plan only)."""
+    that no store holds (plan only).
+    """
 
     kb: str | None = None
     mode: Mode | None = None

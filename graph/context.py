@@ -13,7 +13,8 @@ from schemas.hits import Passage
 @dataclass(frozen=True)
 class Budgets:
     """Bounds of the run's loops: further calls about a wrong reply, loosening steps, and the
-    number of hits below which loosening starts."""
+    number of hits below which loosening starts.
+    """
 
     repairs: int = 1
     loosen_steps: int = 4

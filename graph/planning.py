@@ -13,7 +13,7 @@ from langgraph.types import Command
 
 from graph.context import Context
 from graph.ports import Ask, Completion, Message
-from graph.stages import Stopwatch, stage, tell
+from graph.stages import stage, tell
 from graph.state import FRESH, State
 from schemas.check import bind, check
 from schemas.collection import Collection
@@ -37,9 +37,7 @@ async def introspect(
         bind(state.get("caller", EVERYTHING), collection)
         _check_keys(state, collection)
     plans = state["mode"] in PLANNING_MODES
-    return Command(
-        goto="link" if plans else "validate", update={**FRESH, "timings": watch.timings}
-    )
+    return Command(goto="link" if plans else "validate", update={**FRESH, "timings": watch.timings})
 
 
 async def link(state: State, runtime: Runtime[Context]) -> State:
@@ -57,9 +55,7 @@ async def plan(state: State, runtime: Runtime[Context]) -> State:
         collection = await described(state, runtime)
         ask = asked(state, context)
         form = context.planning.form(ask, collection, state["mentions"])
-        reply, calls, problems = (None, 0, ())
-        if form is not None:
-            reply, calls, problems = await _filled(form, context, watch)
+        reply, calls, problems = await _filled(form, context)
         if form is not None and reply is None:
             proposal = Proposal(outcome=PlanOutcome.FAILED, query=state["question"])
         else:
@@ -111,9 +107,11 @@ def asked(state: State, context: Context) -> Ask:
 
 
 async def _filled(
-    form: Form, context: Context, watch: Stopwatch
+    form: Form | None, context: Context
 ) -> tuple[Mapping[str, Any] | None, int, tuple[Problem, ...]]:
     """The model's reply to the form, how many calls it took, and what was wrong with it."""
+    if form is None:
+        return None, 0, ()
     messages = [Message(message.role, message.content) for message in form.messages]
     problems: list[Problem] = []
     for calls in range(1, context.budgets.repairs + 2):
@@ -134,9 +132,7 @@ async def _filled(
     return None, context.budgets.repairs + 1, tuple(problems)
 
 
-def _read(
-    completion: Completion, form: Form
-) -> tuple[Mapping[str, Any] | None, Problem | None]:
+def _read(completion: Completion, form: Form) -> tuple[Mapping[str, Any] | None, Problem | None]:
     if completion.done_reason == "length":
         return None, Problem(code="reply_cut", message="it was cut off before its end")
     try:

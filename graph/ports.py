@@ -39,7 +39,8 @@ class Catalog(Protocol):
 @dataclass(frozen=True)
 class Ask:
     """What planning knows of a turn. `history` are earlier user turns, oldest first;
-    `previous` the conditions in force in the thread."""
+    `previous` the conditions in force in the thread.
+    """
 
     question: str
     today: dt.date
@@ -133,7 +134,8 @@ class Searcher(Protocol):
 @dataclass(frozen=True)
 class Ranking:
     """Hits kept, best first; `removed` counts what each step took away. `fallback`: everything
-    was taken away, and the hits are the nearest of what was found, not evidence."""
+    was taken away, and the hits are the nearest of what was found, not evidence.
+    """
 
     hits: tuple[Hit, ...]
     fallback: bool = False

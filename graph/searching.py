@@ -172,7 +172,8 @@ async def _costliest(
     state: State, context: Context, collection: Collection
 ) -> tuple[int, Unit, int] | None:
     """The unit without which most documents match; where no single one helps, the unit that
-    alone matches fewest. None if there is nothing left to drop."""
+    alone matches fewest. None if there is nothing left to drop.
+    """
     scope = context.scope(state["kb"])
     candidates = [
         (index, unit)
@@ -199,9 +200,7 @@ async def _costliest(
     return index, unit, 0
 
 
-def _told(
-    state: State, unit: Unit, collection: Collection
-) -> list[tuple[Condition, str]]:
+def _told(state: State, unit: Unit, collection: Collection) -> list[tuple[Condition, str]]:
     """The dropped conditions as planned, and the change in words."""
     language: Language = language_of(state["question"])
     text = to_text(unit.filter, collection, language)
@@ -219,4 +218,3 @@ def _told(
 
 def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
-

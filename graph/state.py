@@ -1,5 +1,6 @@
 """What a run remembers between nodes, and a thread between runs: ids, plans and turns, never
-the text of a passage."""
+the text of a passage.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known about a collection: its fields, their types, their values, where they are stored."""
+"""What is known about a collection: its fields, their types and values, where they are stored."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ class Profile(Shape):
 
 class Field(Shape):
     """One facet. `values` are the known values as people write them, all of them if
-    `profile.complete`; `synonyms` maps a value to other words for it."""
+    `profile.complete`; `synonyms` maps a value to other words for it.
+    """
 
     name: str
     type: FieldType

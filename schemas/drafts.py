@@ -12,7 +12,8 @@ from schemas.model import Shape
 
 class ChunkDraft(Shape):
     """A piece of a document. `start`/`end` are character offsets into the document's text;
-    `embed_text` is what is embedded and indexed (title and headings with the text)."""
+    `embed_text` is what is embedded and indexed (title and headings with the text).
+    """
 
     index: int
     text: str
@@ -26,7 +27,8 @@ class ChunkDraft(Shape):
 class DocumentDraft(Shape):
     """A read document. `metadata` holds values as the author wrote them, already brought to the
     types of the knowledge base's fields (dates as ISO strings); a missing value is absent.
-    `content_hash` covers the text, the metadata and the way of splitting."""
+    `content_hash` covers the text, the metadata and the way of splitting.
+    """
 
     id: str
     source: str

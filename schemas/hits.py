@@ -41,7 +41,8 @@ class Passage(Shape):
 
 class Hit(Shape):
     """A passage found by a search. `score` orders hits (higher first, 0..1 after fusion);
-    `scores` names its parts, such as `dense` (cosine), `bm25`, `fused`."""
+    `scores` names its parts, such as `dense` (cosine), `bm25`, `fused`.
+    """
 
     passage: Passage
     score: float

@@ -13,7 +13,8 @@ _UPPER = (Op.LT, Op.LE)
 @dataclass(frozen=True)
 class Unit:
     """Parts of a filter that stand or fall together: a comparison, a group, or both ends of a
-    range over one field."""
+    range over one field.
+    """
 
     parts: tuple[Filter, ...]
 

@@ -31,7 +31,8 @@ class Choice(Shape):
 
 class Mention(Shape):
     """Words of the question that may carry a condition. `start`/`end` are character offsets
-    into the turn; `turn` is 0 for the question, -1 for the turn before it, and so on."""
+    into the turn; `turn` is 0 for the question, -1 for the turn before it, and so on.
+    """
 
     id: str
     kind: MentionKind
@@ -58,7 +59,8 @@ class Form(Shape):
 
 class Proposal(Shape):
     """What planning makes of a reply: one or more branches, before the check against the
-    collection. `problems` name what in the reply was wrong or not accepted."""
+    collection. `problems` name what in the reply was wrong or not accepted.
+    """
 
     outcome: PlanOutcome
     query: str

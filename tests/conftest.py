@@ -67,9 +67,7 @@ class ScriptedPlanning:
         self.asked.append(ask)
         return ()
 
-    def form(
-        self, ask: Ask, collection: Collection, mentions: Sequence[Mention]
-    ) -> Form | None:
+    def form(self, ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Form | None:
         if self.schema is None:
             return None
         messages = (FormMessage(role="user", content=ask.question),)

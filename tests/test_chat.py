@@ -15,7 +15,11 @@ from schemas.errors import ModelError, ModelNotFound, ModelOutputCut, ModelUnava
 from tests.ollama_server import Fault, OllamaScript, Stream, serving
 
 ASK = [Message("system", "rules"), Message("user", "question")]
-SCHEMA: dict[str, object] = {"type": "object", "properties": {"a": {"enum": ["x"]}}, "required": ["a"]}
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {"a": {"enum": ["x"]}},
+    "required": ["a"],
+}
 ONCE = Budget(attempts=1)
 
 
@@ -106,12 +110,11 @@ async def test_a_stream_comes_in_pieces(ollama: OllamaScript) -> None:
 
 async def test_a_cut_stream_is_no_answer(ollama: OllamaScript) -> None:
     ollama.replies = [Stream(("one ",), end=None)]
-    pieces: list[str] = []
     async with chat_at(ollama.url) as chat:
+        pieces = chat.stream(ASK)
+        assert await anext(pieces) == "one "
         with pytest.raises(ModelOutputCut):
-            async for piece in chat.stream(ASK):
-                pieces.append(piece)
-    assert pieces == ["one "]
+            await anext(pieces)
 
 
 async def test_embeddings_keep_the_order_of_their_texts(ollama: OllamaScript) -> None:

@@ -27,10 +27,9 @@ def compile_(
     """Read a canonical filter on stdin, check it, and print it in another language."""
     from agent.store.described import as_stored
     from schemas.check import bind
-    from schemas.compile.dify import to_dify
+    from schemas.compile import dify, ragflow
     from schemas.compile.jsonschema import to_jsonschema
     from schemas.compile.milvus import Dialect, to_milvus
-    from schemas.compile.ragflow import to_ragflow
     from schemas.compile.text import to_text
     from schemas.errors import FilterError
     from schemas.filters import parse_filter
@@ -43,15 +42,16 @@ def compile_(
         decoded = json.load(sys.stdin)
     except json.JSONDecodeError as error:
         raise FilterError(f"stdin is not JSON: {error.msg} at character {error.pos}") from error
-    bound = bind(parse_filter(decoded), described)
+    asked = parse_filter(decoded)
+    bound = bind(asked, described)
     match to:
         case "milvus":
             show(to_milvus(bound, Dialect(dialect)))
         case "ragflow":
-            show(json.dumps(to_ragflow(bound.root), ensure_ascii=False))
+            show(json.dumps(ragflow.export_filter(asked), ensure_ascii=False))
         case "dify":
-            show(json.dumps(to_dify(bound.root), ensure_ascii=False))
+            show(json.dumps(dify.export_condition(asked), ensure_ascii=False))
         case "text":
-            show(to_text(bound.root, described, "en"))
+            show(to_text(asked, described, "en"))
         case "text-zh":
-            show(to_text(bound.root, described, "zh"))
+            show(to_text(asked, described, "zh"))

@@ -78,8 +78,8 @@ def _shown(answer: Answer) -> str:
 
 def _what_next() -> str:
     return (
-        "\nAsk on:        scripts/demo \"your question\"\n"
-        "               .venv/bin/facetwise ask \"your question\" --kb handbook\n"
+        '\nAsk on:        scripts/demo "your question"\n'
+        '               .venv/bin/facetwise ask "your question" --kb handbook\n'
         "In a browser:  .venv/bin/facetwise serve, then http://127.0.0.1:8300/docs\n"
         "Your own:      .venv/bin/facetwise ingest FOLDER --kb NAME"
     )

@@ -13,7 +13,10 @@ SNIPPET = 240
 
 def plan_text(plan: Plan) -> str:
     """The plan in words, one line a fact."""
-    lines = [f"outcome    {plan.outcome}", f"search for {plan.query or '(everything that matches)'}"]
+    lines = [
+        f"outcome    {plan.outcome}",
+        f"search for {plan.query or '(everything that matches)'}",
+    ]
     lines.append(f"filter     {plan.text or '(none)'}")
     for condition in plan.conditions:
         value = "" if condition.value is None else f" {condition.value!r}"

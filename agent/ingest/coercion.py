@@ -86,8 +86,7 @@ def _scalar(written: Written, type_: FieldType, zone: dt.tzinfo) -> JsonValue:
         case FieldType.STRING | FieldType.STRING_LIST:
             return None if _CONTROL.search(text) else text
         case FieldType.INT | FieldType.INT_LIST:
-            whole = int(text) if _INT.fullmatch(text) else None
-            return whole if whole in INT_64 else None
+            return int(text) if _INT.fullmatch(text) and int(text) in INT_64 else None
         case FieldType.NUMBER:
             number = float(text) if _NUMBER.fullmatch(text) else math.nan
             return number if math.isfinite(number) else None

@@ -18,13 +18,13 @@ def outline(text: str) -> Outline:
     headings: list[Heading] = []
     blocks: list[tuple[int, int]] = []
     tokens = _PARSER.parse(text)
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+    for index, token in enumerate(tokens):
         if token.map is None:
             continue
         first, after = token.map
         if token.type in _BLOCKS:
             blocks.append((first, after))
-        elif token.type == "heading_open" and token.level == 0 and following is not None:
-            words = _ATTRIBUTES.sub("", " ".join(following.content.split()))
+        elif token.type == "heading_open" and token.level == 0:
+            words = _ATTRIBUTES.sub("", " ".join(tokens[index + 1].content.split()))
             headings.append(Heading(int(token.tag[1:]), words, first, after))
     return build(Lines(text), headings, blocks)

@@ -7,8 +7,13 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import httpx
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage
-from langchain_core.messages import SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+)
 from langchain_ollama import ChatOllama
 from ollama import ResponseError
 
@@ -56,7 +61,7 @@ class OllamaChat:
     async def complete(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None
     ) -> Completion:
-        """A whole reply at temperature 0; `schema` constrains it. ModelOutputCut if it ends early."""
+        """A whole reply at temperature 0, as `schema` has it. ModelOutputCut if it ends early."""
 
         async def once() -> Completion:
             try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_END = re.compile(r"(?<=[。！？!?；])\s*|(?<=[.!?])[\"')\]]*\s+(?=[A-Z0-9\"'(\[\u4e00-\u9fff])|\n{2,}")
+_END = re.compile(
+    r"(?<=[。！？!?；])\s*|(?<=[.!?])[\"')\]]*\s+(?=[A-Z0-9\"'(\[\u4e00-\u9fff])|\n{2,}"
+)
 _FENCE = re.compile(r"^\s*(```|~~~).*?^\s*\1", re.M | re.S)
 _RULE = re.compile(r"^[\s=\-~^\"#*|:+_.]{3,}$")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
@@ -37,9 +39,12 @@ def _blocks(text: str) -> list[str]:
     source = text.splitlines()
     for position, line in enumerate(source):
         below = source[position + 1] if position + 1 < len(source) else ""
-        if not line.strip() or _RULE.match(line) or _HEADING.match(line):
-            close()
-        elif _RULE.match(below) and below.strip():
+        if (
+            not line.strip()
+            or _RULE.match(line)
+            or _HEADING.match(line)
+            or (_RULE.match(below) and below.strip())
+        ):
             close()
         elif _LIST_ITEM.match(line):
             close()

@@ -65,9 +65,9 @@ async def call(endpoint: Endpoint, budget: Budget, work: Callable[[], Awaitable[
 async def close_client(client: ChatOllama | OllamaEmbeddings) -> None:
     """Close the HTTP clients of a langchain client, which has no way of its own to do so."""
     if client._async_client is not None:
-        await client._async_client.close()
+        await client._async_client.close()  # type: ignore[no-untyped-call]  # untyped in ollama
     if client._client is not None:
-        client._client.close()
+        client._client.close()  # type: ignore[no-untyped-call]  # untyped in ollama
 
 
 def translate(error: Exception, endpoint: Endpoint) -> FacetwiseError:

@@ -51,7 +51,9 @@ class ModelWriter:
         async for piece in self._chat.stream(messages):
             held += piece
             open_marker = _OPEN.search(held)
-            cut = open_marker.start() if open_marker and len(held) - open_marker.start() < 8 else None
+            cut = (
+                open_marker.start() if open_marker and len(held) - open_marker.start() < 8 else None
+            )
             ready, held = held[:cut], held[cut:] if cut is not None else ""
             if ready:
                 yield _checked(ready, len(blocks))

@@ -299,7 +299,8 @@ def _settled(found: Iterable[Found]) -> list[Found]:
 def _merged(first: Found, second: Found) -> Found:
     """Two readings of the same words; a comparison leaves the reading as a number."""
     for one, other in ((first, second), (second, first)):
-        if one.kind is MentionKind.NUMBER and one.hint not in ("", Direction.IN.value):
+        compares = one.kind is MentionKind.NUMBER and one.hint not in ("", Direction.IN.value)
+        if compares and other.kind is MentionKind.VALUE:
             return replace(one, hint=f"{one.hint} {other.hint}".strip())
     known = {(c.field, str(c.value)) for c in first.choices}
     fields = {c.field for c in first.choices}

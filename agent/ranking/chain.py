@@ -13,7 +13,8 @@ from schemas.hits import Hit
 
 class StrategyChain:
     """The Ranker port: strategies by stage. Where they take everything away, the first
-    `fallback` of what came in are returned, marked as such."""
+    `fallback` of what came in are returned, marked as such.
+    """
 
     def __init__(self, strategies: Sequence[Strategy], *, fallback: int = 0) -> None:
         self._strategies = sorted(strategies, key=lambda strategy: strategy.stage)

@@ -11,7 +11,8 @@ from schemas.hits import Hit
 
 class Diversity:
     """Round robin over documents, best document first: A1 B1 C1 A2 B2, at most `per_source`
-    passages of each, what is over behind them in its old order."""
+    passages of each, what is over behind them in its old order.
+    """
 
     name = "diversity"
     stage = 30

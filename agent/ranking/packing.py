@@ -10,7 +10,8 @@ from schemas.hits import Hit
 
 class Packing:
     """The first `results` passages that together stay within `characters`; a passage that does
-    not fit is left out for a shorter one behind it, the first is always kept."""
+    not fit is left out for a shorter one behind it, the first is always kept.
+    """
 
     name = "packing"
     stage = 40

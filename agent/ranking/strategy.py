@@ -20,7 +20,8 @@ class RankingContext:
 
 class Strategy(Protocol):
     """`stage` orders the chain: hard filter 10, similarity 20, rerank 25, diversity 30,
-    packing 40."""
+    packing 40.
+    """
 
     name: str
     stage: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
@@ -34,20 +34,22 @@ def principal_of(request: Request) -> Principal:
     return LOCAL
 
 
+TheAgent = Annotated[Agent, Depends(agent_of)]
+Caller = Annotated[Principal, Depends(principal_of)]
+
+
 @router.get("/healthz")
 async def healthz() -> dict[str, str]:
     return {"status": "ok"}
 
 
 @router.get("/v1/kbs")
-async def kbs(agent: Agent = Depends(agent_of)) -> dict[str, list[str]]:
+async def kbs(agent: TheAgent) -> dict[str, list[str]]:
     return {"kbs": list(await agent.kbs())}
 
 
 @router.get("/v1/kbs/{kb}/schema")
-async def schema(
-    kb: str, agent: Agent = Depends(agent_of), principal: Principal = Depends(principal_of)
-) -> dict[str, Any]:
+async def schema(kb: str, agent: TheAgent, principal: Caller) -> dict[str, Any]:
     collection = await agent.describe(kb, principal)
     return collection.model_dump(mode="json", exclude={"fields": {"__all__": {"column"}}})
 
@@ -56,8 +58,8 @@ async def schema(
 async def plan(
     body: PlanRequest,
     request: Request,
-    agent: Agent = Depends(agent_of),
-    principal: Principal = Depends(principal_of),
+    agent: TheAgent,
+    principal: Caller,
 ) -> Plan:
     options = {**body.options(), "collection": body.collection}
     return await unless_gone(request, agent.plan(body.question, principal=principal, **options))
@@ -67,8 +69,8 @@ async def plan(
 async def search(
     body: SearchRequest,
     request: Request,
-    agent: Agent = Depends(agent_of),
-    principal: Principal = Depends(principal_of),
+    agent: TheAgent,
+    principal: Caller,
 ) -> SearchResult:
     work = agent.search(body.question, principal=principal, **body.options())
     return await unless_gone(request, work)
@@ -78,8 +80,8 @@ async def search(
 async def ask(
     body: AskRequest,
     request: Request,
-    agent: Agent = Depends(agent_of),
-    principal: Principal = Depends(principal_of),
+    agent: TheAgent,
+    principal: Caller,
 ) -> Answer | Response:
     """JSON, or server-sent events where `stream` is true or the client accepts only those."""
     if body.stream or EVENT_STREAM in request.headers.get("accept", ""):

@@ -17,7 +17,7 @@ from agent.store.bases import Bases
 from agent.store.columns import VARCHAR_BYTES
 from agent.store.connection import CollectionMissing
 from agent.store.layout import CHUNK_COLUMNS, ID_BYTES, Catalogue, add_text
-from agent.store.reading import batches, rows_by
+from agent.store.reading import batches, put, rows_by
 from agent.store.rows import Row, chunk_ids
 
 log = logging.getLogger(__name__)
@@ -128,9 +128,7 @@ def _fits(row: Row) -> bool:
 
 
 async def _put(bases: Bases, catalogue: Catalogue, rows: Sequence[Row]) -> None:
-    for part in batches(rows, ROWS):
-        data = [{"document": "", **row} for row in part]
-        await bases.connection.call("upsert", catalogue.versions, data=data)
+    await put(bases, catalogue.versions, [{"document": "", **row} for row in rows])
 
 
 async def _create(bases: Bases, catalogue: Catalogue) -> None:

@@ -15,14 +15,11 @@ from agent.store.archive import archive
 from agent.store.bases import Bases
 from agent.store.generations import touch
 from agent.store.layout import DOCUMENT_COLUMNS, Catalogue
-from agent.store.reading import batches, pages, rows_by
+from agent.store.reading import pages, put, remove, rows_by
 from agent.store.revisions import Clock, is_stale
 from agent.store.rows import Row, chunk_ids
 
 log = logging.getLogger(__name__)
-
-WRITE_ROWS = 1_000
-"""Rows sent at once; with 1,024 dimensions about 8 MB of the 64 MB of a message."""
 
 Before = Mapping[str, Mapping[str, Any]]
 """Rows of documents as they were before a write, by id."""
@@ -57,18 +54,6 @@ async def commit(
     await put(bases, catalogue.documents, documents)
     await remove(bases, catalogue.chunks, sorted(old))
     await touch(bases.connection, catalogue)
-
-
-async def put(bases: Bases, collection: str, rows: Sequence[Row]) -> None:
-    """On Lite an insert replaces too, and is spared the look for what it replaces."""
-    method = "insert" if await bases.connection.is_lite() else "upsert"
-    for part in batches(rows, WRITE_ROWS):
-        await bases.connection.call(method, collection, data=list(part))
-
-
-async def remove(bases: Bases, collection: str, ids: Sequence[str]) -> None:
-    for part in batches(ids, WRITE_ROWS):
-        await bases.connection.call("delete", collection, ids=list(part))
 
 
 async def sweep(bases: Bases, catalogue: Catalogue, now: Clock) -> None:

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from agent.store.analysis import ANALYZER
 from agent.store.archive import archived, forget
 from agent.store.bases import Base, Bases
-from agent.store.commit import Before, commit, remove, stored, sweep
+from agent.store.commit import Before, commit, stored, sweep
 from agent.store.connection import Connection
 from agent.store.declared import merged_fields, stored_fields
 from agent.store.generations import (
@@ -24,7 +24,7 @@ from agent.store.generations import (
     touch,
 )
 from agent.store.layout import Catalogue
-from agent.store.reading import pages, rows_by
+from agent.store.reading import pages, remove, rows_by
 from agent.store.revising import restore, set_metadata
 from agent.store.revisions import Clock, new_revision
 from agent.store.rows import Row, check_dimension, chunk_rows, document_row, to_document
