@@ -45,6 +45,7 @@ __all__ = [
     "walk",
 ]
 
+
 class Compare(Shape):
     """One comparison. `value` is None for `empty` and `not_empty` only; lists become tuples."""
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 from agent.access.local import GrantedAccess
+from agent.backends import Backends
 from agent.ranking.chain import StrategyChain
 from agent.ranking.packing import Packing
+from agent.runtime.process import stop
+from agent.settings import ModelSettings, PathSettings, Settings
 from graph.context import Budgets, Context
 from graph.ports import Ask, Completion, Found, Message, Query
 from schemas.access import LOCAL, Principal, Scope
@@ -150,6 +153,18 @@ def bind_all(collection: Collection) -> Bound:
 
 def as_reply(**keys: Any) -> str:
     return json.dumps(keys, ensure_ascii=False)
+
+
+@pytest.fixture(scope="session")
+def lite_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Settings of an embedded runtime that lives as long as the session; the small chat model."""
+    data = tmp_path_factory.mktemp("facetwise")
+    settings = Settings(
+        paths=PathSettings(data=data),
+        models=ModelSettings(chat="qwen2.5-coder:0.5b", ollama_url="http://127.0.0.1:9"),
+    )
+    yield settings
+    stop(Backends(settings).runtime_config())
 
 
 @pytest.fixture

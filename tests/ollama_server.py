@@ -33,12 +33,15 @@ class Fault:
 
 @dataclass
 class OllamaScript:
-    """Chat replies are taken in order; embeddings count the letters a, b and c of a text."""
+    """Chat replies are taken in order; embeddings count the letters a, b and c of a text.
+    `hung_up` is set when a client leaves in the middle of a stream.
+    """
 
     models: tuple[str, ...] = ("small:1b", "letters:latest")
     replies: list[Stream | Fault | bytes] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
+    hung_up: threading.Event = field(default_factory=threading.Event)
 
     async def tags(self, request: Request) -> Response:
         return JSONResponse({"models": [{"name": name, "model": name} for name in self.models]})
@@ -60,9 +63,13 @@ class OllamaScript:
         return JSONResponse({"model": body["model"], "embeddings": vectors})
 
     async def _lines(self, stream: Stream) -> AsyncIterator[bytes]:
-        for piece in stream.pieces:
-            yield self._line(piece, done=False)
-            await asyncio.sleep(0)
+        try:
+            for piece in stream.pieces:
+                yield self._line(piece, done=False)
+                await asyncio.sleep(0.001)
+        except (asyncio.CancelledError, GeneratorExit):
+            self.hung_up.set()
+            raise
         if stream.end is not None:
             yield self._line("", done=True, prompt_eval_count=7, eval_count=3, **stream.end)
 

@@ -92,9 +92,7 @@ def test_constants() -> None:
 
 def test_tautology_counts_missing_rows() -> None:
     assert is_tautology(bound(("dept", "empty"), ("dept", "not_empty"), join="or"))
-    assert is_tautology(
-        bound(("year", "gt", 1), ("year", "le", 1), ("year", "empty"), join="or")
-    )
+    assert is_tautology(bound(("year", "gt", 1), ("year", "le", 1), ("year", "empty"), join="or"))
     assert not is_tautology(bound(("year", "gt", 1), ("year", "le", 1), join="or"))
     assert not is_tautology(bound(("dept", "not_in", [])))
 

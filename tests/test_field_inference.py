@@ -284,8 +284,6 @@ def test_a_field_beyond_the_limit_stays_with_its_document() -> None:
 @pytest.mark.parametrize(
     ("yaml", "message"),
     [
-        ("title: A", "access field 'level' is missing"),
-        ("level: ''", "access field 'level' is missing"),
         ("level: 1\nLevel: 2", "given twice"),
         ("level: @1\nx: 1", "not valid YAML"),
         ("level: secret", "line 2: access field level: 'secret' is not a whole number"),
@@ -296,6 +294,15 @@ def test_an_unclear_access_field_rejects_the_document(yaml: str, message: str) -
     made = describer(("title", "string"), ("level", "int"), access_fields=("level",))
     with pytest.raises(IngestError, match=message.replace("[", r"\[")):
         made.describe(loaded(yaml), "a.md", [])
+
+
+@pytest.mark.parametrize("yaml", ["title: A", "title: A\nlevel: ''", "title: A\nlevel: null"])
+def test_a_missing_field_rejects_only_where_it_is_required(yaml: str) -> None:
+    fields = (("title", "string"), ("level", "int"))
+    kept = describer(*fields, access_fields=("level",)).describe(loaded(yaml), "a.md", [])
+    assert "level" not in kept.values
+    with pytest.raises(IngestError, match="required field 'level' is missing"):
+        describer(*fields, required_fields=("level",)).describe(loaded(yaml), "a.md", [])
 
 
 def test_tags_come_from_front_matter_the_run_and_rules() -> None:

@@ -10,6 +10,24 @@ from typing import Any
 
 import pytest
 from pydantic import JsonValue
+
+from schemas.check import Bound, bind
+from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType
+from schemas.compile.list_columns import SEPARATOR
+from schemas.compile.milvus import Dialect, split, to_milvus
+from schemas.compile.predicate import to_predicate
+from schemas.filters import (
+    BOUNDS,
+    NOTHING,
+    AllOf,
+    AnyOf,
+    Compare,
+    Filter,
+    Not,
+    Op,
+    dump_filter,
+)
+from schemas.values import as_float32, read_row
 from tests.strategies import (
     COMPLETE,
     DAYS,
@@ -17,6 +35,7 @@ from tests.strategies import (
     INTS,
     SINGLES,
     TIMES,
+    WORDS,
     Made,
     bools,
     collection_of,
@@ -31,14 +50,6 @@ from tests.strategies import (
     string_lists,
     strings,
 )
-
-from schemas.check import Bound, bind
-from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType
-from schemas.compile.list_columns import SEPARATOR
-from schemas.compile.milvus import Dialect, split
-from schemas.compile.predicate import to_predicate
-from schemas.filters import dump_filter
-from schemas.values import as_float32, read_row
 
 pytestmark = pytest.mark.lite
 
@@ -130,7 +141,8 @@ def stored(value: JsonValue, field: Field) -> JsonValue:
 
 
 def _stored_date(value: JsonValue, key: int, field: Field) -> JsonValue:
-    assert field.column is not None and isinstance(value, str)
+    assert field.column is not None
+    assert isinstance(value, str)
     is_time = field.type is FieldType.DATETIME
     days = key // 86_400_000 if is_time else key
     ms = read_row(value, field.model_copy(update={"type": FieldType.DATETIME}))[0]
@@ -296,7 +308,7 @@ ROUNDS = max(1, FILTERS // PER_COLLECTION // len(KINDS))
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(ROUNDS))
 def test_predicate_and_engine_agree(client: Any, kind: str, seed: int) -> None:
-    rng = random.Random(f"{kind}{seed}")
+    rng = random.Random(f"{kind}{seed}")  # noqa: S311  # repeatable, not secret
     made = KINDS[kind](rng)
     shelf = shelve(client, f"{kind}_{seed}", made, rows_of(rng, made, blanks=kind == "own"))
     telling = 0
@@ -310,3 +322,124 @@ def test_predicate_and_engine_agree(client: Any, kind: str, seed: int) -> None:
         telling += 0 < len(meant) < ROWS
     assert telling > PER_COLLECTION // 3
     client.drop_collection(shelf.name)
+
+
+def test_every_string_finds_its_row_and_no_other(client: Any) -> None:
+    own = Column(name="s", kind=ColumnKind.VARCHAR, encoding=Encoding.FOLDED, exact="s_x")
+    tags = Column(name="t", kind=ColumnKind.ARRAY, encoding=Encoding.FOLDED, joined="t_j")
+    made = (
+        Made(Field(name='say "it"', type=FieldType.STRING, column=own), WORDS, WORDS),
+        Made(Field(name="tags", type=FieldType.STRING_LIST, column=tags), WORDS, WORDS),
+        Made(
+            Field(
+                name="raw",
+                type=FieldType.STRING,
+                column=Column(name="$meta", kind=ColumnKind.JSON, path=('k "1"',)),
+                values=WORDS,
+                profile=COMPLETE,
+            ),
+            WORDS,
+            WORDS,
+        ),
+    )
+    rows: list[Row] = [{'say "it"': word, "tags": [word], "raw": word} for word in WORDS]
+    shelf = shelve(client, "strings", made, [*rows, {}, {'say "it"': "", "tags": []}])
+    for word, field, op in product(WORDS, ('say "it"', "tags", "raw"), TEXT_OPS):
+        value = (word,) if op.takes_list else word
+        for f in (Compare(op=op, field=field, value=value), AllOf(of=(_raw_too(op, value),))):
+            bound = bind(f, shelf.collection)
+            assert shelf.answered(bound) == shelf.meant(bound), dump_filter(f)
+    client.drop_collection("strings")
+
+
+TEXT_OPS = (Op.EQ, Op.NE, Op.IN, Op.NOT_IN, Op.CONTAINS, Op.NOT_CONTAINS, Op.STARTS_WITH)
+
+
+def _raw_too(op: Op, value: str | tuple[str, ...]) -> Filter:
+    """The same twice, once beside a JSON term, which changes how Lite evaluates the whole."""
+    raw = Compare(op=Op.NOT_EMPTY, field="raw")
+    return AllOf(of=(Compare(op=op, field='say "it"', value=value), raw))
+
+
+def test_scope_is_compared_exactly(client: Any) -> None:
+    tenant = Column(name="o", kind=ColumnKind.VARCHAR, encoding=Encoding.FOLDED, exact="o_x")
+    made = (Made(Field(name="owner", type=FieldType.STRING, column=tenant), (), ()),)
+    owners = ["acme", "ACME", " acme", "acme ", "", None, "acme_1", "acmeX1", 'a"c\\me', "ac%me"]
+    shelf = shelve(client, "scopes", made, [{"owner": owner} for owner in owners])
+    for owner in filter(None, owners):
+        for f in (
+            Compare(op=Op.EQ, field="owner", value=owner),
+            Compare(op=Op.IN, field="owner", value=(owner,)),
+            Compare(op=Op.NE, field="owner", value=owner),
+            Not(of=Compare(op=Op.IN, field="owner", value=(owner, "ACME"))),
+        ):
+            bound = bind(f, shelf.collection)
+            found = shelf.found(to_milvus(bound, Dialect.LITE, exact=True))
+            assert found == shelf.meant(bound, exact=True), dump_filter(f)
+    assert shelf.found(to_milvus(bind(NOTHING, shelf.collection), Dialect.LITE, exact=True)) == []
+    client.drop_collection("scopes")
+
+
+def test_missing_is_missing_in_every_form(client: Any) -> None:
+    made = (
+        Made(
+            Field(
+                name="color",
+                type=FieldType.STRING,
+                column=Column(name="$meta", kind=ColumnKind.JSON, path=("color",)),
+            ),
+            (),
+            (),
+        ),
+        Made(
+            Field(
+                name="groups",
+                type=FieldType.STRING_LIST,
+                column=Column(name="groups", kind=ColumnKind.ARRAY),
+            ),
+            (),
+            (),
+        ),
+    )
+    rows: list[Row] = [
+        {"color": "blue", "groups": ["g1"]},
+        {"color": "red", "groups": ["g2", "g1"]},
+        {"color": "red", "groups": ["g2"]},
+        {"color": None, "groups": []},
+        {"color": "", "groups": None},
+        {},
+    ]
+    shelf = shelve(client, "missing", made, rows)
+    for f, expected in (
+        (Compare(op=Op.NE, field="color", value="blue"), [1, 2]),
+        (Not(of=Compare(op=Op.EQ, field="color", value="blue")), [1, 2]),
+        (Compare(op=Op.NOT_IN, field="color", value=()), [0, 1, 2]),
+        (Compare(op=Op.IN, field="color", value=()), []),
+        (Compare(op=Op.EMPTY, field="color"), [3, 4, 5]),
+        (Compare(op=Op.NE, field="groups", value="g1"), [2]),
+        (Compare(op=Op.NOT_CONTAINS, field="groups", value="g1"), [2]),
+        (Compare(op=Op.NOT_IN, field="groups", value=("g1", "g3")), [2]),
+        (Compare(op=Op.EMPTY, field="groups"), [3, 4, 5]),
+        (Compare(op=Op.IN, field="groups", value=()), []),
+        (Compare(op=Op.NOT_IN, field="groups", value=()), [0, 1, 2]),
+    ):
+        bound = bind(f, shelf.collection)
+        assert shelf.meant(bound) == shelf.answered(bound) == expected, dump_filter(f)
+    client.drop_collection("missing")
+
+
+def test_the_bounds_are_within_what_the_engine_takes(client: Any) -> None:
+    column = Column(name="n", kind=ColumnKind.INT)
+    made = (Made(Field(name="n", type=FieldType.INT, column=column), (), ()),)
+    shelf = shelve(client, "bounds", made, [{"n": i} for i in range(20)])
+    many = tuple(range(5, 5 + BOUNDS.list_length))
+    f: Filter = Compare(op=Op.IN, field="n", value=many)
+    assert len(shelf.answered(bind(f, shelf.collection))) == 15
+    for level in range(BOUNDS.depth - 1):
+        other = Compare(op=Op.EQ, field="n", value=level)
+        f = AllOf(of=(f, Not(of=other))) if level % 2 else AnyOf(of=(f, other))
+        if level == BOUNDS.depth - 3:
+            break
+    bound = bind(f, shelf.collection)
+    assert shelf.answered(bound) == shelf.meant(bound)
+    client.drop_collection("bounds")

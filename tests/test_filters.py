@@ -175,7 +175,10 @@ def test_filters_made_in_code_are_measured_too() -> None:
 
 def test_walk_and_leaves_go_from_left_to_right() -> None:
     f = parse_filter(
-        {"op": "and", "of": [leaf(field="a"), {"op": "not", "of": leaf(field="b")}, leaf(field="c")]}
+        {
+            "op": "and",
+            "of": [leaf(field="a"), {"op": "not", "of": leaf(field="b")}, leaf(field="c")],
+        }
     )
     assert [node.op for node in walk(f)] == ["and", "eq", "not", "eq", "eq"]
     assert [found.field for found in leaves(f)] == ["a", "b", "c"]

@@ -10,10 +10,10 @@ from agent.ingest.front_matter import FrontMatter, split_front_matter
 from agent.ingest.written import Value, Written
 from schemas.errors import IngestError
 
-type_of_read = dict[str, str | list[str]]
+Plain = dict[str, str | list[str]]
 
 
-def plain(front: FrontMatter) -> type_of_read:
+def plain(front: FrontMatter) -> Plain:
     def shown(value: Value) -> str | list[str]:
         return value.text if isinstance(value, Written) else [item.text for item in value]
 
@@ -61,7 +61,7 @@ def block(yaml: str) -> FrontMatter:
         ("标题: 请假制度\n部门: 人力资源部", {"标题": "请假制度", "部门": "人力资源部"}),
     ],
 )
-def test_values_are_what_the_author_wrote(yaml: str, expected: type_of_read) -> None:
+def test_values_are_what_the_author_wrote(yaml: str, expected: Plain) -> None:
     front = block(yaml)
     assert plain(front) == expected
     assert front.notes == ()
@@ -86,7 +86,7 @@ def test_values_are_what_the_author_wrote(yaml: str, expected: type_of_read) -> 
     ],
 )
 def test_what_yaml_would_lose_is_recovered_and_noted(
-    yaml: str, expected: type_of_read, lines: list[int]
+    yaml: str, expected: Plain, lines: list[int]
 ) -> None:
     front = block(yaml)
     assert plain(front) == expected
@@ -126,7 +126,8 @@ def test_broken_yaml_names_its_line(yaml: str, line: int) -> None:
         "a: &x [*x]",
         "a: &a [x,x,x,x,x,x,x,x,x]\n"
         + "\n".join(
-            f"{new}: &{new} [{','.join(['*' + old] * 9)}]" for old, new in ["ab", "bc", "cd"]
+            f"{new}: &{new} [{','.join(['*' + old] * 9)}]"
+            for old, new in [("a", "b"), ("b", "c"), ("c", "d")]
         )
         + "\ne: [*d, *d]",
         "a: " + "{b: " * 30 + "1" + "}" * 30,

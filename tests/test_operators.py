@@ -34,9 +34,7 @@ def test_unknown_spelling_names_what_is_allowed(text: object) -> None:
 
 
 def test_no_spelling_means_two_operators() -> None:
-    spellings = [
-        text for s in SPELLINGS.values() for text in (s.wire, *s.aliases)
-    ]
+    spellings = [text for s in SPELLINGS.values() for text in (s.wire, *s.aliases)]
     assert len(spellings) == len(set(spellings))
 
 
@@ -67,11 +65,14 @@ def test_table_has_a_row_for_each_operator() -> None:
     assert len(table) == 2 + len(Op)
     assert table[0].count("|") == 3 + len(FieldType)
     row = next(line for line in table if line.startswith("| `starts_with`"))
-    assert row == "| `starts_with` | `start with` | yes | error | error | error | error | error | yes | error |"
+    assert (
+        row
+        == "| `starts_with` | `start with` | yes | error | error | error | error | error | yes | error |"
+    )
 
 
 def test_table_can_be_printed() -> None:
-    run = subprocess.run(  # noqa: S603  # our own module
+    run = subprocess.run(  # our own module
         [sys.executable, "-m", "schemas.operators"], capture_output=True, text=True, check=True
     )
     assert run.stdout == operator_table()

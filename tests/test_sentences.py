@@ -19,8 +19,8 @@ from tests.conftest import passage
         ("A line that is\nbroken in two parts.", ("A line that is broken in two parts.",)),
         ("这一行被\n分成了两行。", ("这一行被分成了两行。",)),
         (
-            "- first item of a list\n- another item too",
-            ("first item of a list", "another item too"),
+            "- first item of a list\n- one more item too",
+            ("first item of a list", "one more item too"),
         ),
         ("```\ncode(); not().a(sentence)\n```\nThis is a sentence.", ("This is a sentence.",)),
         (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,19 +36,18 @@ PIECES = st.sampled_from(
         "Sub\n---\n",
         "```\ncode\n\nmore\n```\n",
         "::\n\n  lit\n\n",
-    ]
-    + ["| a | b |\n|---|---|\n| 1 | 2 |\n", "+---+\n| x |\n+---+\n", "=== ===\na   b\n=== ===\n\n"]
-    + [
+        ".. code:: py\n\n   x = 1\n\n",
+        "| a | b |\n|---|---|\n| 1 | 2 |\n",
+        "+---+\n| x |\n+---+\n",
+        "=== ===\na   b\n=== ===\n\n",
+        "- item\n",
+        "> quote\n",
         "一句话。又一句！",
         "A sentence. Another one? ",
         "word ",
-        "\n",
-        "\n\n",
-        "  ",
-        "- item\n",
-        "> quote\n",
+        "x" * 50,
+        *("\n", "\n\n", "  ", "\r\n", "\r", "\u2028", "\f", "\0", "\ufeff"),
     ]
-    + [".. code:: py\n\n   x = 1\n\n", "x" * 50, "\r\n", "\r", "\u2028", "\f", "\0", "\ufeff"]
 )
 
 
@@ -60,7 +61,7 @@ def test_chunks_cover_any_text(text: str, data: st.DataObject) -> None:
     assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
     assert all(len(chunk.text) < 2 * size for chunk in chunks)
     assert [chunk.start for chunk in chunks] == sorted(chunk.start for chunk in chunks)
-    shared = [a.end - b.start for a, b in zip(chunks, chunks[1:], strict=False)]
+    shared = [a.end - b.start for a, b in pairwise(chunks)]
     assert all(count <= overlap for count in shared)
     assert chunks == split(text, size, overlap)
 
@@ -82,7 +83,7 @@ def test_a_long_section_is_cut_and_every_part_has_its_path() -> None:
     long = [chunk for chunk in chunks if chunk.heading == ("A", "B")]
     assert len(long) > 50
     assert all(chunk.embed_text.startswith("A > B\n") for chunk in long)
-    assert all(a.end > b.start for a, b in zip(long, long[1:], strict=False))
+    assert all(a.end > b.start for a, b in pairwise(long))
     assert all(chunk.text.startswith("One sentence") for chunk in long[1:])
 
 

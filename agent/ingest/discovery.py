@@ -65,7 +65,7 @@ def _resolve(path: str | Path) -> Path:
         return Path(path).expanduser().resolve(strict=True)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UsageError(f"there is no file or folder {str(path)!r}") from error
-    except (OSError, RuntimeError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(f"cannot read {str(path)!r}: {error}") from error
 
 

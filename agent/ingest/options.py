@@ -15,11 +15,11 @@ class IngestOptions:
     """Sizes are in characters unless named otherwise.
 
     A document is rejected if one of its `access_fields` cannot be read, or if one of the
-    `required_fields` is missing. `types`
-    fixes the types of fields instead of inferring them. `max_fields` bounds the fields of a
-    knowledge base: rarer ones stay with the document as text and cannot be filtered. `zone` is
-    meant where an author wrote a time without one. `tag_rules` adds a tag to `tag_field` where
-    one of its words stands in the title, a heading or the front matter's own tags.
+    `required_fields` is missing. `types` fixes the types of fields instead of inferring them.
+    `max_fields` bounds the fields of a knowledge base: rarer ones stay with the document as
+    text and cannot be filtered. `zone` is meant where an author wrote a time without one.
+    `tag_rules` adds a tag to `tag_field` where one of its words stands in the title, a heading
+    or the front matter's own tags.
     """
 
     chunk_size: int = 800

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from agent.ingest.outline import Heading, Lines, Outline, build
@@ -72,15 +73,18 @@ def _is_title(rows: list[str], index: int, over: bool) -> bool:
 
 
 def _blocks(rows: list[str]) -> Iterator[tuple[int, int]]:
+    borders = [at for at, row in enumerate(rows) if _SIMPLE.fullmatch(row)]
+    # a simple table ends at a border with a blank line below it
+    ends = [at for at in borders if not "".join(rows[at + 1 : at + 2]).strip()]
     index = 0
     while index < len(rows):
-        after = _block_at(rows, index)
+        after = _block_at(rows, index, ends)
         if after > index:
             yield index, after
         index = max(after, index + 1)
 
 
-def _block_at(rows: list[str], index: int) -> int:
+def _block_at(rows: list[str], index: int, table_ends: list[int]) -> int:
     """Where a block that begins here ends; the index itself if none does."""
     row = rows[index]
     if _DIRECTIVE.match(row):
@@ -91,7 +95,10 @@ def _block_at(rows: list[str], index: int) -> int:
             return _indented(rows, index, _indent(rows[opener]))
     if _GRID.fullmatch(row):
         return _while(rows, index, _GRID_LINE)
-    return _simple_table(rows, index) if _SIMPLE.fullmatch(row) else index
+    if not _SIMPLE.fullmatch(row):
+        return index
+    end = bisect_right(table_ends, index)
+    return table_ends[end] + 1 if end < len(table_ends) else index
 
 
 def _before(rows: list[str], index: int) -> int | None:
@@ -117,14 +124,6 @@ def _while(rows: list[str], index: int, pattern: re.Pattern[str]) -> int:
     while index < len(rows) and pattern.fullmatch(rows[index]):
         index += 1
     return index
-
-
-def _simple_table(rows: list[str], first: int) -> int:
-    """A table ends at a border with a blank line below it."""
-    for index in range(first + 1, len(rows)):
-        if _SIMPLE.fullmatch(rows[index]) and not "".join(rows[index + 1 : index + 2]).strip():
-            return index + 1
-    return first
 
 
 def _indent(row: str) -> int:

@@ -15,8 +15,9 @@ from schemas.errors import UsageError
 def plan_fields(
     known: Sequence[Field], seen: Inference, options: IngestOptions, *, tagged: bool
 ) -> tuple[Field, ...]:
-    """Known fields as they are, then new ones: the title, required fields, access fields that occur, and tags always, others
-    by the number of documents that have them, up to `max_fields` in all.
+    """Known fields as they are, then new ones: the title, required fields, access fields that
+    occur, and tags always, others by the number of documents that have them, up to
+    `max_fields` in all.
     """
     inferred = seen.fields()
     always = [_title(known, inferred)]

@@ -135,9 +135,10 @@ class Splitter:
         if earliest == floor:
             return Span(floor, core.end)
         for boundary in _BOUNDARIES:
-            match = boundary.search(text, earliest, core.start)
-            if match and match.end() < core.start:
-                return Span(match.end(), core.end)
+            # a boundary may end just where the overlap may begin
+            for match in boundary.finditer(text, max(floor, earliest - 2), core.start):
+                if earliest <= match.end() < core.start:
+                    return Span(match.end(), core.end)
         return Span(earliest, core.end)
 
 

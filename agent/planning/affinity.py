@@ -11,14 +11,15 @@ STRONG = 0.6
 _LINK = frozenset(
     """
     is are was were be been being = : of the a an than more less fewer greater larger higher lower smaller
-    bigger over under above below at least most exactly equal to equals named called by in on with that
-    who which has have had s number no # value values code name it its from about around only not n't
-    titled include includes including contains containing contain starts start ends end begin begins beginning
+    bigger over under above below at least most exactly equal to equals named called titled
+    had has have s number no # value values code not n't only starts start starting ends end ending begin begins
+    beginning with include includes including contains containing contain between
     """.split()
 )
+_PREPOSITIONS = frozenset("in by on for from at about near into within it that who which it's its their out".split())
 _BREAK = re.compile(r"[,;?!。，；？！、]|\b(?:and|or|but|when|where|while|if)\b|[和及或且]", re.IGNORECASE)
 _LINK_ZH = re.compile(r"^[是为在有要达到等于大概的：:得能约里中含带叫做包括\s]*$")
-_AFTER = re.compile(r"^\s*(?:as\s+(?:the|an?|its|their)|in|for|of)?\s*(?:the)?\s*$", re.IGNORECASE)
+_AFTER = re.compile(r"^[\s-]*(?:as\s+(?:the|an?|its|their)|of)?\s*(?:the)?[\s-]*$", re.IGNORECASE)
 _FAR = 60
 
 
@@ -48,8 +49,10 @@ def _leading(gap: str) -> float:
     if _BREAK.search(gap):
         return 0.12
     words = re.findall(r"[\w'#=:]+", gap.lower())
-    strange = sum(word not in _LINK for word in words)
-    return 1.0 if not strange else max(0.2, 0.6 - 0.1 * strange)
+    strange = sum(word not in _LINK and word not in _PREPOSITIONS for word in words)
+    if strange:
+        return max(0.2, 0.55 - 0.1 * strange)
+    return 0.55 if any(word in _PREPOSITIONS for word in words) else 1.0
 
 
 def _trailing(gap: str) -> float:
@@ -60,4 +63,4 @@ def _trailing(gap: str) -> float:
         return 0.97
     if _BREAK.search(gap):
         return 0.1
-    return max(0.15, 0.5 - 0.1 * len(gap.split()))
+    return max(0.15, 0.62 - 0.12 * len(gap.split()))

@@ -33,7 +33,7 @@ _MONTHS = {
     for name in names.split()
 }
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b(?:\.(?=\s*\d))?"
 _YEAR = r"(?P<year>(?:1[6-9]|20|21)\d\d)(?!\d|[.,]\d|\s?(?:%|x\b))"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _ORDINAL = r"(?P<nth>1st|2nd|3rd|4th|first|second|third|fourth)"
@@ -90,6 +90,12 @@ def _named_day(m: re.Match[str], calendar: Calendar) -> Period | None:
 
 def _day_of_month(m: re.Match[str], calendar: Calendar) -> Period | None:
     return periods.day(calendar.today.year, calendar.today.month, int(m["day"]))
+
+
+def _day_of_that_month(m: re.Match[str], calendar: Calendar) -> Period | None:
+    shift = {"last": -1, "this": 0, "next": 1}[m["rel"].lower()]
+    month = periods.containing(calendar.today, Unit.MONTH, shift)
+    return None if month is None else periods.day(month.start.year, month.start.month, int(m["day"]))
 
 
 def _year_month(m: re.Match[str], _: Calendar) -> Period | None:
@@ -234,6 +240,10 @@ _RULES = (
     _rule(rf"(?:the\s+year\s+)?{_YEAR}", _calendar_year, "year"),
     _rule(rf"(?:FY\s?|fiscal\s+(?:year\s+)?)(?:{_YEAR}|(?P<short>\d\d))", _fiscal_year),
     _rule(r"['’](?P<short>\d\d)", _short_year),
+    _rule(rf"(?:the\s+)?{_DAY}\s+of\s+(?P<rel>last|this|next)\s+month", _day_of_that_month),
+    _rule(
+        rf"(?P<weekday>{'|'.join(_DAYS)})\s+(?:of\s+)?(?P<rel>last|this|next)\s+week", _weekday
+    ),
     _rule(
         r"(?:the\s+)?(?:(?P<decade>(?:1[89]|20)\d0)['’]?s|['’]?(?P<short>[2-9]0)['’]?s|(?P<name>"
         + "|".join(_DECADES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from schemas.collection import Collection, Field, FieldType
@@ -30,6 +31,7 @@ class FacetHit:
     start: int
     end: int
     weight: float
+    denied: bool = False
 
 
 def is_boolean(field: Field) -> bool:
@@ -51,11 +53,13 @@ class FacetIndex:
         for phrase in shared:
             best = max(self._phrases[phrase].values())
             if best < 1.0:
-                del self._phrases[phrase]
+                self._phrases[phrase] = {
+                    field: 0.6 * weight for field, weight in self._phrases[phrase].items()
+                }
 
     def find(self, question: tuple[Token, ...]) -> tuple[FacetHit, ...]:
         """The longest names from left to right; a word inside a longer name counts once."""
-        hits: list[FacetHit] = []
+        hits: list[FacetHit] = list(self._denied(question))
         at = 0
         while at < len(question):
             length = self._longest_at(question, at)
@@ -67,6 +71,15 @@ class FacetIndex:
                 hits.append(FacetHit(field, part[0].start, part[-1].end, weight))
             at += length
         return tuple(hits)
+
+    def _denied(self, question: tuple[Token, ...]) -> Iterator[FacetHit]:
+        """unofficial, nonofficial: the name of a field with a prefix that denies it."""
+        for token in question:
+            for prefix in ("un", "non"):
+                stem = token.key.removeprefix(prefix)
+                if stem != token.key and len(stem) > 3:
+                    for field, weight in self._phrases.get((stem,), {}).items():
+                        yield FacetHit(field, token.start, token.end, weight, denied=True)
 
     def _longest_at(self, question: tuple[Token, ...], at: int) -> int:
         for length in range(min(_LONGEST, len(question) - at), 0, -1):

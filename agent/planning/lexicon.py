@@ -119,6 +119,16 @@ age | old | years old | aged | 年龄
 height | tall | 身高
 weight | heavy | weigh | weighs | lighter | heavier | 体重
 owner | owned by | 所有者
+travelers | passengers | people | persons | guests | seats | adults | 人
+beds | bed | bedrooms | bedroom
+baths | bath | bathrooms | bathroom
+rooms | room
+from | origin | departing | leaving | leave | depart | source | departure | 出发
+to | destination | dest | going | arriving | arrive | arrival | dropoff | 目的地
+stars | star | 星级 | 星
+price | 价格 | 消费 | 房费 | 门票 | 票价 | 人均
+kids | children | child | 孩子 | 儿童
+winner | won | win | wins
 """
 
 

@@ -24,10 +24,10 @@ from agent.planning.dates import find_dates
 from agent.planning.facets import FacetHit, FacetIndex, is_boolean
 from agent.planning.numbers import Number, find_numbers
 from agent.planning.presence import find_presence
-from agent.planning.spans import Span, find_names, find_quoted, find_symbolic
+from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.uses import MAYBE_NOT, NOT, SOFT
 from agent.planning.values import Match, ValueIndex, is_free_text
-from agent.planning.words import Token, tokens
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, name_words, tokens
 
 MOST_CHOICES = 8
 MOST_MENTIONS = 12
@@ -83,6 +83,7 @@ class Linker:
             ]
         )
         found = _settled([*found, *self._symbolic(scene, found)])
+        found = _settled([*found, *self._clock(scene)])
         found = _settled([*found, *self._booleans(scene, found)])
         found = _settled([*found, *self._named(scene, found)])
         kept = sorted(found, key=lambda f: f.start)[:MOST_MENTIONS]
@@ -96,10 +97,23 @@ class Linker:
             yield self._span(scene, span, choices, rank=10)
 
     def _symbolic(self, scene: _Scene, found: Sequence[Found]) -> Iterable[Found]:
-        """Identifiers that no known value, date or number explains, even in part."""
+        """Identifiers that no known value and no date explains, even in part."""
+        explained = [f for f in found if f.kind is not MentionKind.NUMBER or f.hint.strip("in ")]
         for span in find_symbolic(scene.text):
-            if all(span.end <= f.start or span.start >= f.end for f in found):
-                yield self._span(scene, span, [], rank=1)
+            if all(span.end <= f.start or span.start >= f.end for f in explained):
+                one = self._span(scene, span, [], rank=1)
+                if one.choices:
+                    yield one
+
+    def _clock(self, scene: _Scene) -> Iterable[Found]:
+        for span in find_times(scene.text):
+            near = affinity(scene.text, span.start, span.end, scene.hits)
+            choices = [
+                Choice(field=name, value=span.text, score=0.3 + near.get(name, 0.0))
+                for name in self._open & scene.allowed
+                if re.search(r"time|hour|时间", name, re.IGNORECASE)
+            ]
+            yield Found(MentionKind.SPAN, span.start, span.end, tuple(_ranked(choices)), rank=4)
 
     def _span(
         self, scene: _Scene, span: Span, choices: list[Choice], rank: float
@@ -115,13 +129,13 @@ class Linker:
     ) -> list[Choice]:
         """Fields that may hold any text; those with known titles only where they are named."""
         choices = [
-            Choice(field=name, value=span.text, score=near.get(name, 0.02))
+            Choice(field=name, value=span.text, score=near.get(name, 0.0) + _prior(field, span))
             for name, field in self._fields.items()
             if name in self._open
             and name in scene.allowed
             and (span.sure or not field.values or near.get(name, 0.0) >= 0.3)
         ]
-        return _ranked(choices)
+        return _ranked([c for c in choices if c.score > 0])
 
     def _dates(self, scene: _Scene, calendar: Calendar) -> Iterable[Found]:
         for dated in find_dates(scene.text, calendar):
@@ -185,7 +199,7 @@ class Linker:
             elif field.values and not is_boolean(field) and number.upper is None:
                 choices.extend(self._numeral_choices(field, number, score))
             elif name in self._open and score >= 0.35:
-                choices.append(Choice(field=name, value=number.words, score=score))
+                choices.append(Choice(field=name, value=_chunk(scene.text, number), score=score))
         return choices
 
     def _numeral_choices(self, field: Field, number: Number, score: float) -> list[Choice]:
@@ -253,23 +267,51 @@ class Linker:
             free = all(hit.end <= f.start or hit.start >= f.end for f in found)
             if free and is_boolean(field) and hit.weight >= 0.4:
                 choice = Choice(field=hit.field, value=None, score=hit.weight)
-                yield Found(MentionKind.VALUE, hit.start, hit.end, (choice,), "flag", hit.weight)
+                hint = NOT if hit.denied else ""
+                yield Found(MentionKind.VALUE, hit.start, hit.end, (choice,), hint, hit.weight)
 
     def _named(self, scene: _Scene, found: Sequence[Found]) -> Iterable[Found]:
         """Names and other runs of words, for the fields whose values nobody listed."""
         if not any(not self._fields[name].values for name in self._open & scene.allowed):
             return
         taken = [(f.start, f.end) for f in found]
-        taken += [(hit.start, hit.end) for hit in scene.hits if hit.weight >= 0.6]
+        taken += [
+            (hit.start, hit.end)
+            for hit in scene.hits
+            if hit.weight >= 0.4 and not _inside_name(scene.text, hit)
+        ]
         for span in find_names(scene.text, taken):
             near = affinity(scene.text, span.start, span.end, scene.hits)
             if not _worth_asking(scene.text, span, near):
                 continue
+            halves = self._full_name(scene, span)
+            if halves:
+                yield from halves
+                continue
             choices = self._open_choices(scene, span, near)
             if choices:
-                yield Found(
-                    MentionKind.SPAN, span.start, span.end, tuple(choices), rank=0.1
-                )
+                yield Found(MentionKind.SPAN, span.start, span.end, tuple(choices), rank=0.1)
+
+    def _full_name(self, scene: _Scene, span: Span) -> tuple[Found, ...]:
+        """A person's name over a field for the first and one for the last name."""
+        words = span.text.split()
+        ends = [
+            [f for f in self._open & scene.allowed if pattern.search(name_words(f))]
+            for pattern in (_FIRST_NAME, _LAST_NAME)
+        ]
+        if len(words) != 2 or not all(w[:1].isupper() for w in words) or not all(ends):
+            return ()
+        places = (span.start, span.start + len(words[0])), (span.end - len(words[1]), span.end)
+        return tuple(
+            Found(
+                MentionKind.SPAN,
+                start,
+                end,
+                tuple(Choice(field=f, value=scene.text[start:end]) for f in sorted(fields)),
+                rank=0.1,
+            )
+            for (start, end), fields in zip(places, ends, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -302,6 +344,9 @@ def _merged(first: Found, second: Found) -> Found:
         compares = one.kind is MentionKind.NUMBER and one.hint not in ("", Direction.IN.value)
         if compares and other.kind is MentionKind.VALUE:
             return replace(one, hint=f"{one.hint} {other.hint}".strip())
+    kinds = {first.kind, second.kind}
+    if kinds == {MentionKind.PERIOD, MentionKind.NUMBER}:
+        return first if first.kind is MentionKind.PERIOD else second
     known = {(c.field, str(c.value)) for c in first.choices}
     fields = {c.field for c in first.choices}
     added = [
@@ -324,7 +369,9 @@ def _ranked(choices: list[Choice]) -> list[Choice]:
 
 def _mention(text: str, found: Found, number: int, turn: int) -> Mention:
     hint = found.hint
-    if negated(text, found.start, found.end):
+    if NOT in hint.split():
+        pass
+    elif negated(text, found.start, found.end):
         hint = f"{hint} {NOT}".strip()
     elif may_negate(text):
         hint = f"{hint} {MAYBE_NOT}".strip()
@@ -359,6 +406,8 @@ _INSIDE = re.compile(r"^\W*(?:in|within|inside|somewhere in|as part of)\s+(?:the
 
 
 def _textual_hint(scene: _Scene, span: Span) -> str:
+    if span.contained:
+        return "contains"
     before, after = scene.text[max(0, span.start - 40) : span.start], scene.text[span.end :][:24]
     if _ENDS.search(before) or _ENDS_ZH.match(after):
         return "ends_with"
@@ -369,15 +418,48 @@ def _textual_hint(scene: _Scene, span: Span) -> str:
     return ""
 
 
+_NOT_WORDS = re.compile(
+    r"date|time|phone|price|fare|cost|number|rating|score|\bage\b|year|zip|email|url|website|amount|balance|rent|"
+    r"length|duration|temperature|humidity|wind|precipitation|day|电话|时间|价格|地址|票价|评分|温度|时长",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"name|title|名", re.IGNORECASE)
+
+
+def _prior(field: Field, span: Span) -> float:
+    """What a field's name says against or for holding words rather than figures."""
+    if any(c.isdigit() for c in span.text) or span.sure:
+        return 0.02
+    if _NOT_WORDS.search(name_words(field.name)):
+        return -0.4
+    return 0.04 if _NAMES.search(field.name) else 0.02
+
+
 _PREPOSED = re.compile(
     r"(?:\b(?:by|from|in|at|of|for|with|starring|named|called|titled|to|near|on|is|was|are|were|playing|like|featuring|"
-    r"against|player|singer|artist)|[:=])\s+(?:the\s+)?$",
+    r"against|player|singer|artist|and|or|does|did|do|an?|the)|[:=])\s+(?:the\s+)?$",
     re.IGNORECASE,
 )
 
 
+_FIRST_NAME = re.compile(r"\bfirst\s?name|\bF\s?Name|given\s?name|forename", re.IGNORECASE)
+_LAST_NAME = re.compile(r"\blast\s?name|\bL\s?Name|surname|family\s?name", re.IGNORECASE)
+
+
+def _inside_name(text: str, hit: FacetHit) -> bool:
+    """A field's word that ends a name: Mexico City, Swedish People's Party."""
+    if not text[hit.start].isupper():
+        return False
+    before = re.search(r"([A-Z][\w'’-]*)\s+$", text[: hit.start])
+    if before is None or key(before.group(1)) in FUNCTION_WORDS:
+        return False
+    return not (before.start() == 0 or text[: before.start()].rstrip()[-1:] in ".?!")
+
+
 def _worth_asking(text: str, span: Span, near: dict[str, float]) -> bool:
     """Names; several words; or one word that stands in a field's or a preposition's reach."""
+    if has_cjk(span.text):
+        return True
     capital = any(word[:1].isupper() for word in span.text.split())
     at_start = not text[: span.start].strip()
     if capital and not (at_start and " " not in span.text):
@@ -385,7 +467,8 @@ def _worth_asking(text: str, span: Span, near: dict[str, float]) -> bool:
     best = max(near.values(), default=0.0)
     if best >= STRONG:
         return True
-    return " " in span.text and bool(_PREPOSED.search(text[: span.start]))
+    short = len(text.split()) <= 5
+    return " " in span.text and (short or bool(_PREPOSED.search(text[: span.start])))
 
 
 def _direction_hint(text: str, dated: Dated) -> str:
@@ -417,6 +500,17 @@ def _years(dated: Dated) -> JsonValue:
 
 def _bounds(number: Number) -> JsonValue:
     return number.value if number.upper is None else [number.value, number.upper]
+
+
+_UNIT = re.compile(r"(?:m|km|kg|cm|mm|mph|lb|ft|g|s|元|分|块)(?!\w)", re.IGNORECASE)
+
+
+def _chunk(text: str, number: Number) -> str:
+    """The number as it is written, with letters that are no unit: 3rd, 13.5x."""
+    more = re.match(r"[A-Za-z]+", text[number.end :])
+    if more is None or _UNIT.match(text, number.end):
+        return number.words
+    return number.words + more.group()
 
 
 def _integral(number: Number) -> bool:

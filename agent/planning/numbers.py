@@ -12,12 +12,14 @@ _FIGURE = r"[+\-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _SCALE = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "billion": 1e9, "bn": 1e9}
 _SCALE |= {"千": 1e3, "万": 1e4, "百万": 1e6, "亿": 1e8}
 _NUMBER = re.compile(
-    rf"(?<![\w.])(?P<currency>[$€£¥￥]\s?)?(?P<figure>{_FIGURE})"
+    rf"(?<![A-Za-z0-9_.\\])(?P<currency>[$€£¥￥]\s?)?(?P<figure>{_FIGURE})"
     r"(?:\s?(?P<scale>thousand|million|billion|bn|百万|千|万|亿)|(?P<short>[kKM])(?!\w))?"
-    r"(?P<percent>\s?%)?(?![\d:]|[A-Za-z_](?:\w*\d|[A-Z0-9_]))(?!\.\d)"
+    r"(?P<percent>\s?%)?(?:st|nd|rd|th)?(?![\d:]|[A-Za-z_](?:\w*\d|[A-Z0-9_]))(?!\.\d)"
 )
 _WORD = re.compile(r"(?<![\w-])(?:" + "|".join(ENGLISH) + r")(?![\w])", re.IGNORECASE)
-_CHINESE = re.compile(rf"{CHINESE_PATTERN}(?=[个名位间张人天日星次条篇份元块层站]|小时|分钟)")
+_CHINESE = re.compile(
+    rf"(?!一[个名位家张次条篇份块间])(?<!第){CHINESE_PATTERN}(?=[个名位间张人天日星次条篇份元块层站]|小时|分钟)"
+)
 _RANGE = re.compile(r"\s*(?:-|–|—|~|～|to|and|through|到|至|和)\s*(?:[$€£¥￥]\s?)?", re.IGNORECASE)
 _BETWEEN = re.compile(r"(?:between|from|ranging\s+from|within|介于|在|从)\s*(?:[$€£¥￥]\s?)?$", re.I)
 _AFTER_RANGE = re.compile(r"\s*(?:元|块|分|人|岁|米|公里|%)?(?:之间|间|的范围)")

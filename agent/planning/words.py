@@ -106,6 +106,7 @@ FUNCTION_WORDS = frozenset(
     count number total sum average mean maximum minimum highest lowest least greatest largest smallest
     biggest longest shortest oldest youngest first last best return display name named called mentioned
     everything anything something nothing thing stuff kind hi hello hey thanks thank ok okay
+    good great nice best interesting some one ones
     value corresponding different distinct again available information detail
     """.split()
 )

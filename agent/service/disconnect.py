@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any, TypeVar
 
 from fastapi import Request
@@ -28,6 +28,34 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
         for one in (task, watch):
             one.cancel()
         await asyncio.gather(task, watch, return_exceptions=True)
+
+
+async def in_own_task(events: AsyncIterator[T]) -> AsyncIterator[T]:
+    """The same events, made in a task that is cancelled once when their reader stops.
+
+    A response's own task is cancelled at every await until it ends, which keeps what it was
+    waiting for from cleaning up.
+    """
+    queue: asyncio.Queue[T | _End] = asyncio.Queue()
+
+    async def pump() -> None:
+        try:
+            async for event in events:
+                queue.put_nowait(event)
+        finally:
+            queue.put_nowait(_End())
+
+    task = asyncio.create_task(pump())
+    try:
+        while not isinstance(event := await queue.get(), _End):
+            yield event
+        await task
+    finally:
+        task.cancel()
+
+
+class _End:
+    """No event follows."""
 
 
 async def _gone(request: Request) -> None:

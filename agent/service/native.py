@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import StreamingResponse
 
 from agent.app import Agent
-from agent.service.disconnect import unless_gone
+from agent.service.disconnect import in_own_task, unless_gone
 from agent.service.errors import body_of
 from agent.service.models import AskRequest, PlanRequest, SearchRequest
 from schemas.access import LOCAL, Principal
@@ -94,7 +94,7 @@ async def ask(
 async def _sse(events: AsyncIterator[Event]) -> AsyncIterator[str]:
     """Frames `event: KIND` and `data: JSON`; an error is the last event of its stream."""
     try:
-        async for event in events:
+        async for event in in_own_task(events):
             yield _frame(event)
     except FacetwiseError as error:
         yield _frame(Event(kind=EventKind.ERROR, data=body_of(error)))

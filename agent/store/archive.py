@@ -16,6 +16,7 @@ from pymilvus import DataType, MilvusClient
 from agent.store.bases import Bases
 from agent.store.columns import VARCHAR_BYTES
 from agent.store.connection import CollectionMissing
+from agent.store.generations import create
 from agent.store.layout import CHUNK_COLUMNS, ID_BYTES, Catalogue, add_text
 from agent.store.reading import batches, put, rows_by
 from agent.store.rows import Row, chunk_ids
@@ -149,10 +150,4 @@ async def _create(bases: Bases, catalogue: Catalogue) -> None:
     schema.add_field("dense", DataType.FLOAT_VECTOR, dim=catalogue.dimension)
     indexes = MilvusClient.prepare_index_params()
     indexes.add_index("dense", index_type="FLAT", metric_type="COSINE")
-    await bases.connection.call(
-        "create_collection",
-        catalogue.versions,
-        schema=schema,
-        index_params=indexes,
-        consistency_level="Strong",
-    )
+    await create(bases.connection, catalogue.versions, schema, indexes)

@@ -16,10 +16,10 @@ from pydantic import JsonValue
 
 from agent.store.names import column_name
 from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
+from schemas.compile.list_columns import SEPARATOR
 from schemas.errors import FilterError, IngestError
 from schemas.values import Key, read_row
 
-SEPARATOR = "\x1f"
 VARCHAR_BYTES = 65_535
 """The engine's limit for a VARCHAR; servers count bytes."""
 

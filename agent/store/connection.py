@@ -33,9 +33,12 @@ _GRPC_UNAVAILABLE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 _GRPC_DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 _DAMAGE = re.compile(
     r"corrupt|parquet|arrow|magic bytes|manifest|\bwal\b|checksum|truncated|deseriali[sz]e"
-    r"|no such file|input/output error",
+    r"|no such file|input/output error|not valid json|failed to load",
     re.IGNORECASE,
 )
+
+
+_RETRY_NOTE = re.compile(r"^\[\w+\] Retry run out of 0 retry times, (message=)?")
 
 
 class CollectionMissing(StoreError):
@@ -141,7 +144,7 @@ class Connection:
             return self._client
 
     def _translated(self, code: object, message: str, retriable: bool) -> StoreError:
-        line = " ".join(message.split())[:300]
+        line = _RETRY_NOTE.sub("", " ".join(message.split()))[:300]
         status = getattr(code, "name", "")
         if status in _GRPC_UNAVAILABLE:
             return self._unavailable(line)

@@ -6,6 +6,9 @@ import logging
 import secrets
 from typing import Any
 
+from pymilvus import CollectionSchema
+from pymilvus.milvus_client.index import IndexParams
+
 from agent.store.bases import Bases
 from agent.store.connection import CollectionMissing, Connection
 from agent.store.layout import (
@@ -49,13 +52,18 @@ async def create_pair(bases: Bases, catalogue: Catalogue) -> None:
     )
     for name, schema, indexes in made:
         await drop(bases, name)
-        await bases.connection.call(
-            "create_collection",
-            name,
-            schema=schema,
-            index_params=indexes,
-            consistency_level="Strong",
-        )
+        await create(bases.connection, name, schema, indexes)
+
+
+async def create(
+    connection: Connection, name: str, schema: CollectionSchema, indexes: IndexParams
+) -> None:
+    """A loaded collection that shows what was written at once. Three calls, since the one that
+    does it all in pymilvus retries and waits on its own account.
+    """
+    await connection.call("create_collection", name, schema=schema, consistency_level="Strong")
+    await connection.call("create_index", name, indexes, sync=False)
+    await connection.call("load_collection", name)
 
 
 def _check_engine(dialect: Dialect, catalogue: Catalogue) -> None:

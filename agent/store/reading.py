@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from agent.store.bases import Bases
@@ -80,7 +80,7 @@ async def pages(
         last = rows[-1][key]
 
 
-async def put(bases: Bases, collection: str, rows: Sequence[Row]) -> None:
+async def put(bases: Bases, collection: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """On Lite an insert replaces too, and is spared the look for what it replaces."""
     method = "insert" if await bases.connection.is_lite() else "upsert"
     for part in batches(rows, WRITE_ROWS):

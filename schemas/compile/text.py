@@ -189,6 +189,8 @@ class _Writer:
         start, end = _period(low.value), _period(high.value)
         if start is None or end is None:
             return None
+        if (low.op is Op.GT and _is_instant(start)) or (high.op is Op.LE and _is_instant(end)):
+            return None
         first = start.start if low.op is Op.GE else start.end
         last = (end.start if high.op is Op.LT else end.end) - 1
         return None if first > last else (iso_day(first), iso_day(last))
@@ -214,7 +216,9 @@ def field_words(name: str) -> str:
 
 
 def _period(value: object) -> Period | None:
-    """The days that a value covers, None if it is none or a time within a day."""
+    """The days that a value covers; none of them of the midnight before a day. None if the
+    value is no date, or a time within a day.
+    """
     if isinstance(value, int) and not isinstance(value, bool) and 1000 <= value <= 9999:
         value = str(value)
     if not isinstance(value, str):
@@ -227,6 +231,10 @@ def _period(value: object) -> Period | None:
         return None
     midnight = moment.exact and moment.ms % 86_400_000 == 0 and value.endswith(("Z", "z"))
     return Period(moment.day, moment.day) if midnight else None
+
+
+def _is_instant(period: Period) -> bool:
+    return period.start == period.end
 
 
 def _visible(text: str) -> str:
