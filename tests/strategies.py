@@ -14,12 +14,58 @@ from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op
 from schemas.operators import MEMBERSHIP, allowed_ops
 
 WORDS = (
-    "HR", "hr", "Ｈｒ", "finance", "Finance  dept", "legal", "it's", 'say "no"', "a\\b", "C:\\dir\\",
-    "50%off", "50xxoff", "a_b", "axb", "%", "_", "\\", "100%", "new\nline", "tab\there", "新能源",
-    "新能源汽车", "学习", "Straße", "STRASSE", "ﬁsh", "é", "e\u0301", "İstanbul", "😀 smile", "null",
-    "true", "and", ") or (1 == 1", '" or s like "%', "2023", "001", "1", "z" * 60, "\u200b x", "ΑΣ",
-    "{x}", "[abc]", "a.b*c", "$meta", "\U0010ffff", "\ud7ff", "'", "''", "\x00nul", "\x7f",
-)  # fmt: skip
+    "HR",
+    "hr",
+    "Ｈｒ",
+    "finance",
+    "Finance  dept",
+    "legal",
+    "it's",
+    'say "no"',
+    "a\\b",
+    "C:\\dir\\",
+    "50%off",
+    "50xxoff",
+    "a_b",
+    "axb",
+    "%",
+    "_",
+    "\\",
+    "100%",
+    "new\nline",
+    "tab\there",
+    "新能源",
+    "新能源汽车",
+    "学习",
+    "Straße",
+    "STRASSE",
+    "ﬁsh",
+    "é",
+    "e\u0301",
+    "İstanbul",
+    "😀 smile",
+    "null",
+    "true",
+    "and",
+    ") or (1 == 1",
+    '" or s like "%',
+    "2023",
+    "001",
+    "1",
+    "z" * 60,
+    "\u200b x",
+    "ΑΣ",
+    "{x}",
+    "[abc]",
+    "a.b*c",
+    "$meta",
+    "\U0010ffff",
+    "\ud7ff",
+    "'",
+    "''",
+    "\x00nul",
+    "\x7f",
+)
 PLAIN_WORDS = tuple(
     word.lower() for word in ("hr", "finance", "a_b", "axb", "50%off", "a\\b", "新")
 )
@@ -77,7 +123,18 @@ def letterwise(name: str, rng: random.Random, column: Column) -> Made:
 
 
 def numbers(name: str, type_: FieldType, column: Column, pool: tuple[float, ...]) -> Made:
-    asked = (*pool, 2.5, 0.5, "2", " 2023 ", "0.1", 1e30, -1e30, 2**53 + 1, 2**63 - 1)
+    asked: tuple[str | float, ...] = (
+        *pool,
+        2.5,
+        0.5,
+        "2",
+        " 2023 ",
+        "0.1",
+        1e30,
+        -1e30,
+        2**53 + 1,
+        2**63 - 1,
+    )
     return Made(Field(name=name, type=type_, column=column), pool, asked)
 
 
@@ -94,13 +151,13 @@ def dates(name: str, type_: FieldType, column: Column, rows: tuple[JsonValue, ..
 def string_lists(name: str, rng: random.Random, column: Column, **known: object) -> Made:
     words = tuple(rng.sample(WORDS, 10))
     field = Field(name=name, type=FieldType.STRING_LIST, column=column).model_copy(update=known)
-    lists = [list(rng.sample(words, rng.randint(1, 3))) for _ in range(12)]
+    lists: list[JsonValue] = [list(rng.sample(words, rng.randint(1, 3))) for _ in range(12)]
     asked = tuple(words_like(rng, words) for _ in range(15))
     return Made(field, (*lists, [words[0], words[0]]), asked)
 
 
 def int_lists(name: str, rng: random.Random, column: Column) -> Made:
-    lists = [list(rng.sample(INTS, rng.randint(1, 3))) for _ in range(12)]
+    lists: list[JsonValue] = [list(rng.sample(INTS, rng.randint(1, 3))) for _ in range(12)]
     field = Field(name=name, type=FieldType.INT_LIST, column=column)
     return Made(field, tuple(lists), (*INTS, 2.5, "3"))
 

@@ -11,7 +11,13 @@ from agent.models.chat import OllamaChat
 from agent.models.embedding import OllamaEmbedder
 from agent.models.transport import Budget, Endpoint
 from graph.ports import Completion, Message
-from schemas.errors import ModelError, ModelNotFound, ModelOutputCut, ModelUnavailable
+from schemas.errors import (
+    ModelError,
+    ModelNotFound,
+    ModelOutputCut,
+    ModelUnavailable,
+    RuntimeUnavailable,
+)
 from tests.ollama_server import Fault, OllamaScript, Stream, serving
 
 ASK = [Message("system", "rules"), Message("user", "question")]
@@ -100,6 +106,14 @@ async def test_a_busy_server_is_asked_again_and_a_missing_model_is_not(
 async def test_nobody_at_the_address() -> None:
     with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9"):
         await completed("http://127.0.0.1:9")
+
+
+async def test_the_embedded_runtime_is_called_by_its_name() -> None:
+    embedder = OllamaEmbedder(Endpoint("http://127.0.0.1:9", "letters", "embedded"), budget=ONCE)
+    with pytest.raises(RuntimeUnavailable) as caught:
+        await embedder.embed_query("a")
+    assert "again" in caught.value.remedy
+    await embedder.close()
 
 
 async def test_a_stream_comes_in_pieces(ollama: OllamaScript) -> None:

@@ -6,7 +6,7 @@ import datetime as dt
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -159,6 +159,7 @@ def test_commas_separate_tags_of_one_text_only(yaml: str, expected: list[str]) -
     assert coerce(value(yaml), field, dt.UTC) == expected
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_whole_numbers_are_ints_and_come_back(number: int) -> None:
     assert inferred("amount", str(number)) is FieldType.INT
@@ -166,6 +167,7 @@ def test_whole_numbers_are_ints_and_come_back(number: int) -> None:
     assert read == number
 
 
+@settings(deadline=None)
 @given(
     st.dates(dt.date(1000, 1, 1)),
     st.sampled_from(["{0}-{1}-{2}", "{0}/{1:02}/{2:02}", "{0}年{1}月{2}日"]),
@@ -177,6 +179,7 @@ def test_days_come_back_as_iso(day: dt.date, form: str) -> None:
     assert read == day.isoformat()
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=5))
 def test_every_inferred_type_holds_its_values_or_only_impossible_days(texts: list[str]) -> None:
     inference = Inference((), {})

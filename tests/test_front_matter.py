@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.ingest.front_matter import FrontMatter, split_front_matter
@@ -189,6 +189,7 @@ def test_quotes_are_remembered() -> None:
     assert quoted == {"a": True, "b": True, "c": False, "d": True}
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=50))
 def test_any_text_is_read_or_refused(inside: str, below: str) -> None:
     text = f"---\n{inside}\n---\n{below}"
@@ -202,6 +203,7 @@ def test_any_text_is_read_or_refused(inside: str, below: str) -> None:
     assert len(body) < len(text)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), st.text(max_size=30)))
 def test_quoted_text_comes_back_whole(values: dict[str, str]) -> None:
     kept = {

@@ -28,7 +28,7 @@ KB = Collection(
         Field(name="open", type=FieldType.STRING, values=("some", "values")),
     ),
 )
-SCHEMA = to_jsonschema(KB)
+SCHEMA: dict[str, Any] = to_jsonschema(KB)
 
 
 def valid(answer: Any) -> bool:
@@ -85,7 +85,7 @@ def test_answer(answer: Any, fits: bool) -> None:
 
 @pytest.mark.parametrize("field", KB.fields, ids=lambda f: f.name)
 def test_each_operator_stands_once(field: Field) -> None:
-    leaves = SCHEMA["properties"]["of"]["items"]["anyOf"]  # type: ignore[index, call-overload]  # known shape
+    leaves = SCHEMA["properties"]["of"]["items"]["anyOf"]
     ops = [
         op
         for each in leaves

@@ -155,7 +155,8 @@ ELSEWHERE: list[tuple[Any, Collection, str]] = [
     (leaf("x", "in", ["v", "w"]), PATH,
      r'((doc["a"]["q\"k"] == "v") or (doc["a"]["q\"k"] == "w"))'),
     (leaf("x", "ne", "v"), foreign(F.STRING, at("$meta", K.JSON, path=("k",))),
-     '((((exists $meta["k"]) and ($meta["k"] > "")) and ($meta["k"] < "v")) or ($meta["k"] > "v"))'),
+     '((((exists $meta["k"]) and ($meta["k"] > "")) and ($meta["k"] < "v")) '
+     'or ($meta["k"] > "v"))'),
     (leaf("x", "eq", "2024-05-31"), foreign(F.DATE, at("x", K.VARCHAR, E.ISO_DAY)),
      '(x == "2024-05-31")'),
     (leaf("x", "lt", "2024-05"), foreign(F.DATE, at("x", K.VARCHAR, E.ISO_DAY)),

@@ -65,10 +65,7 @@ def test_table_has_a_row_for_each_operator() -> None:
     assert len(table) == 2 + len(Op)
     assert table[0].count("|") == 3 + len(FieldType)
     row = next(line for line in table if line.startswith("| `starts_with`"))
-    assert (
-        row
-        == "| `starts_with` | `start with` | yes | error | error | error | error | error | yes | error |"
-    )
+    assert row.split(" | ")[1:] == ["`start with`", "yes", *["error"] * 5, "yes", "error |"]
 
 
 def test_table_can_be_printed() -> None:

@@ -51,7 +51,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=40).map("".join)), st.data())
 def test_chunks_cover_any_text(text: str, data: st.DataObject) -> None:
     size = data.draw(st.integers(2, 120))

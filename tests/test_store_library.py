@@ -323,8 +323,10 @@ async def test_metadata_is_set_on_all_chunks_without_embedding(uri: str) -> None
 
 
 async def test_versions_are_kept_listed_and_restored(uri: str) -> None:
-    library = await prepared(uri, "versions")
+    clock = Clock()
+    library = await prepared(uri, "versions", clock=clock)
     for number in range(5):
+        clock.pass_minutes(1)
         text = f"version {number}"
         await library.write("versions", embedded(draft("a", (text,), **{"Pick #": number})))
     old = await library.versions("versions", "a")

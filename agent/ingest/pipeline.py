@@ -91,8 +91,11 @@ class Ingest:
             if gone:
                 await self._library.delete(kb, gone)
         finally:
-            if outcome.written or known is not None:
+            if outcome.written:
                 await self._library.finish(kb)
+        if known is not None and not outcome.written:
+            # an earlier run may have been killed before it came to this
+            await self._library.finish(kb)
         outcome.seconds.update({"survey": surveyed - began, "total": self._clock() - began})
         return _report(kb, found, survey, outcome, gone)
 

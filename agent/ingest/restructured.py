@@ -18,6 +18,7 @@ _DIRECTIVE = re.compile(
 )
 _GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _GRID_LINE = re.compile(r"\s*[+|].*[+|]\s*")
+_SAMPLE = 65_536
 _SIMPLE = re.compile(r"\s*={2,}(?:[ \t]+={2,})+[ \t]*")
 
 
@@ -25,9 +26,10 @@ def is_restructured(text: str) -> bool:
     """Whether a text is reStructuredText rather than Markdown. Titles underlined with `=` or
     `-` are headings in both, so that a wrong guess costs little.
     """
-    marks = sum(1 for _ in _MARKS.finditer(text))
-    adorned = sum(1 for _ in _ADORNED.finditer(text))
-    markdown = sum(1 for _ in _MARKDOWN_MARKS.finditer(text))
+    sample = text[:_SAMPLE]
+    marks = sum(1 for _ in _MARKS.finditer(sample))
+    adorned = sum(1 for _ in _ADORNED.finditer(sample))
+    markdown = sum(1 for _ in _MARKDOWN_MARKS.finditer(sample))
     return marks + adorned > 2 * markdown and (marks > 0 or adorned > 0)
 
 

@@ -73,7 +73,7 @@ def _tidy(text: str) -> str:
 
 
 def _is_said(sentence: str) -> bool:
-    """Long enough to say something, short enough to be a sentence."""
-    if not SHORTEST <= len(sentence) <= LONGEST:
+    """Long enough to say something, short enough to be a sentence, and not about an address."""
+    if not SHORTEST <= len(sentence) <= LONGEST or "://" in sentence:
         return False
     return len(_CJK.findall(sentence)) >= SHORTEST or len(_WORD.findall(sentence)) >= SHORTEST

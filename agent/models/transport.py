@@ -17,7 +17,13 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from schemas.errors import FacetwiseError, ModelError, ModelNotFound, ModelUnavailable
+from schemas.errors import (
+    FacetwiseError,
+    ModelError,
+    ModelNotFound,
+    ModelUnavailable,
+    RuntimeUnavailable,
+)
 
 T = TypeVar("T")
 
@@ -77,6 +83,10 @@ def translate(error: Exception, endpoint: Endpoint) -> FacetwiseError:
             return ModelNotFound(
                 f"model {endpoint.model!r} is not at {endpoint.url}",
                 remedy=f"ollama pull {endpoint.model}, or set models.chat / models.embedding",
+            )
+        case httpx.TransportError() | ConnectionError() if endpoint.origin == "embedded":
+            return RuntimeUnavailable(
+                f"the embedded runtime ended, or does not answer, while {endpoint.model!r} worked"
             )
         case ResponseError(status_code=code) if code in HTTP_BUSY:
             return ModelUnavailable(f"{endpoint.url} answers {code}: {error.error}")

@@ -35,9 +35,16 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
             else _trailing(text[end : hit.start])
         )
         score = hit.weight * near
+        if hit.asked and not _adjoins(text, start, end, hit):
+            score *= 0.25
         if score > scores.get(hit.field, 0.0):
             scores[hit.field] = score
     return scores
+
+
+def _adjoins(text: str, start: int, end: int, hit: FacetHit) -> bool:
+    gap = text[hit.end : start] if hit.end <= start else text[end : hit.start]
+    return len(gap) <= 1 and hit.end <= start
 
 
 def _leading(gap: str) -> float:

@@ -62,7 +62,7 @@ _NUMBER_PRE = (
     (
         Direction.BEFORE,
         r"(?:less|fewer|lower|smaller|shorter|younger|lighter|cheaper|slower|earlier|narrower|weaker|worse)\s+(?:\w+\s+)?than"
-        r"|below|under|<|beneath|before",
+        r"|below|under|<|beneath|before|prior\s+to",
     ),
     (Direction.SINCE, r"不少于|不低于|不小于|至少(?:要|得|是|为|在|有)?|起码(?:是|有)?|最少|大于等于"),
     (Direction.UNTIL, r"不超过|不多于|不高于|不大于|至多|最多|最高|小于等于|不要超过|控制在"),
@@ -70,8 +70,8 @@ _NUMBER_PRE = (
     (Direction.BEFORE, r"小于|低于|少于|不到|不足"),
 )
 _NUMBER_POST = (
-    (Direction.SINCE, r"\s*(?:or|and)\s+(?:more|above|higher|over|greater|up|better|larger|older|longer)|\s*\+|\s*plus\b"),
-    (Direction.UNTIL, r"\s*(?:or|and)\s+(?:less|fewer|below|lower|under|smaller|younger|shorter|cheaper)"),
+    (Direction.SINCE, r"\s*(?:or|and)\s+(?:more|above|higher|over|greater|up|better|larger|older|longer)(?!\s+(?:than|[\d$€£]))|\s*\+|\s*plus\b"),
+    (Direction.UNTIL, r"\s*(?:or|and)\s+(?:less|fewer|below|lower|under|smaller|younger|shorter|cheaper)(?!\s+(?:than|[\d$€£]))"),
     (Direction.SINCE, r"(?:及|和|或)?以上|起(?![\u4e00-\u9fff]飞)|或者?更高|或者?更多"),
     (Direction.UNTIL, r"(?:及|和|或)?(?:以下|以内|之内|之下)|或者?更低|或者?更少"),
 )
@@ -87,7 +87,7 @@ _NEGATION_PRE = re.compile(
     re.IGNORECASE,
 )
 _NEGATION_ZH_PRE = re.compile(
-    r"(?:不是|并非|而非|除了?|除去|除开|排除|不要|不含|不包括|不包含|不属于|不在|不为|非|不想要|别要|没有?被|未被|没有|不涉及)"
+    r"(?:不是|并非|而非|除了?|除去|除开|排除|不要|不含|不包括|不包含|不属于|不在|不为|非|不想要|别要|没有?被|未被|(?<!有)没有|不涉及)"
     r"(?:由|被|在|来自|是|关于|属于|任何|那些|那种)*\s*[\"“「《]?$"
 )
 _NEGATION_ZH_POST = re.compile(r"^\s*[\"”」》]?\s*(?:的|部门)?\s*(?:除外|以外|之外|不要|不算)")
@@ -120,15 +120,19 @@ _ANY_NEGATION = re.compile(
     r"instead|skip\w*|omit\w*|ignor\w*|leav\w*|minus|non\w*|un\w{4,}|anyone|drop\w*|avoid\w*|hide|remove\w*)\b|n['’]t\b|[不非除没无勿别未]",
     re.IGNORECASE,
 )
+_NO_NEGATION = re.compile(
+    r"有没有|是不是|能不能|可不可以|会不会|要不要|好不好|行不行|不错|不过|不知道|没问题|不好意思|不知|特别|别的|"
+    r"\bnot\s+only\b|\bwhy\s+not\b|\bno\s+problem\b|\bthat\s+are\s+not\s+sure\b"
+)
 _PREFERRED = re.compile(
-    r"(?:preferabl[ye]|ideally|if\s+possible|would\s+prefer|prefer(?:red|ring)?|best\s+if|最好|优先|尽量|更喜欢|偏好)[^.,;，。；]{0,24}$",
+    r"(?:preferabl[ye]|ideally|if\s+possible|best\s+if|优先|尽量)[^.,;，。；]{0,24}$",
     re.IGNORECASE,
 )
 
 
 def may_negate(text: str) -> bool:
     """Whether a text holds any word that could exclude something."""
-    return _ANY_NEGATION.search(text) is not None
+    return _ANY_NEGATION.search(_NO_NEGATION.sub(" ", text)) is not None
 
 
 _ANY_DIRECTION = re.compile(

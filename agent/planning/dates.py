@@ -81,6 +81,8 @@ def _range(text: str, first: Dated, last: Dated) -> Dated | None:
     listed = middle.strip().lower() in ("and", "和", "与")
     if listed and not (opened or _AFTER_RANGE.match(text, last.end)):
         return None
+    if first.guessed and not last.guessed:
+        first = _same_year(first, last)
     if first.period.start >= last.period.end:
         return None
     start = opened.start() if opened else first.start
@@ -94,6 +96,17 @@ def _range(text: str, first: Dated, last: Dated) -> Dated | None:
         direction=Direction.IN,
         note=first.note or last.note,
     )
+
+
+def _same_year(first: Dated, last: Dated) -> Dated:
+    """August in "from August to October 2008" takes its year from the other end."""
+    years = last.period.start.year - first.period.start.year
+    moved = first.period.start + relativedelta(years=years)
+    if moved > last.period.start:
+        years -= 1
+    shift = relativedelta(years=years)
+    period = Period(first.period.start + shift, first.period.end + shift)
+    return replace(first, period=period, guessed=False)
 
 
 def _directed(text: str, dated: Dated) -> Dated:

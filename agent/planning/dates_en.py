@@ -34,7 +34,7 @@ _MONTHS = {
 }
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b(?:\.(?=\s*\d))?"
-_YEAR = r"(?P<year>(?:1[6-9]|20|21)\d\d)(?!\d|[.,]\d|\s?(?:%|x\b))"
+_YEAR = r"(?P<year>(?:1[6-9]|20|21)\d\d)(?!\d|[.,]\d|[-–/]\d\d(?!\d)|\s?(?:%|x\b))"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _ORDINAL = r"(?P<nth>1st|2nd|3rd|4th|first|second|third|fourth)"
 _THAT_YEAR = rf"(?:,?\s*(?:of\s+|in\s+)?(?:{_YEAR}|(?P<rel>last|this|next)\s+year))"
@@ -240,7 +240,7 @@ _RULES = (
     _rule(rf"(?:the\s+year\s+)?{_YEAR}", _calendar_year, "year"),
     _rule(rf"(?:FY\s?|fiscal\s+(?:year\s+)?)(?:{_YEAR}|(?P<short>\d\d))", _fiscal_year),
     _rule(r"['’](?P<short>\d\d)", _short_year),
-    _rule(rf"(?:the\s+)?{_DAY}\s+of\s+(?P<rel>last|this|next)\s+month", _day_of_that_month),
+    _rule(rf"{_DAY}\s+of\s+(?P<rel>last|this|next)\s+month", _day_of_that_month),
     _rule(
         rf"(?P<weekday>{'|'.join(_DAYS)})\s+(?:of\s+)?(?P<rel>last|this|next)\s+week", _weekday
     ),

@@ -25,13 +25,15 @@ _LONGEST = 8
 
 @dataclass(frozen=True)
 class FacetHit:
-    """Words of a question that name a field; `weight` 0..1 says how surely."""
+    """Words of a question that name a field; `weight` 0..1 says how surely. `denied`: with a
+    prefix such as un-; `asked`: what the question wants to know, rather than a condition."""
 
     field: str
     start: int
     end: int
     weight: float
     denied: bool = False
+    asked: bool = False
 
 
 def is_boolean(field: Field) -> bool:
@@ -40,6 +42,20 @@ def is_boolean(field: Field) -> bool:
         return True
     values = frozenset(fold(str(value)) for value in field.values)
     return len(values) == 2 and values in _TRUTH
+
+
+_ASKED = re.compile(
+    r"(?:^|[.?!,]\s+|\band\s+)(?:(?:please|can\s+you|could\s+you|i\s+want\s+to\s+know)\s+)*"
+    r"(?:in\s+|on\s+|at\s+|from\s+|to\s+|for\s+)?"
+    r"(?:what|which|who|whose|how\s+many|name|list|give(?:\s+me)?|show(?:\s+me)?|tell(?:\s+me)?|find|return|count|state)"
+    r"(?:['’]s|\s+(?:is|are|was|were|the|a|an|his|her|its|their|all|different|distinct|total|number|numbers|of|average|highest|"
+    r"lowest|maximum|minimum|sum|amount|most|least|first|last|kind|type|name|names|many|values?|for))*\s+$",
+    re.IGNORECASE,
+)
+
+
+def _is_asked(text: str, start: int) -> bool:
+    return _ASKED.search(text[:start]) is not None
 
 
 class FacetIndex:
@@ -57,7 +73,7 @@ class FacetIndex:
                     field: 0.6 * weight for field, weight in self._phrases[phrase].items()
                 }
 
-    def find(self, question: tuple[Token, ...]) -> tuple[FacetHit, ...]:
+    def find(self, text: str, question: tuple[Token, ...]) -> tuple[FacetHit, ...]:
         """The longest names from left to right; a word inside a longer name counts once."""
         hits: list[FacetHit] = list(self._denied(question))
         at = 0
@@ -68,7 +84,8 @@ class FacetIndex:
                 continue
             part = question[at : at + length]
             for field, weight in self._phrases[tuple(t.key for t in part)].items():
-                hits.append(FacetHit(field, part[0].start, part[-1].end, weight))
+                start, end = part[0].start, part[-1].end
+                hits.append(FacetHit(field, start, end, weight, asked=_is_asked(text, start)))
             at += length
         return tuple(hits)
 
@@ -97,6 +114,8 @@ class FacetIndex:
         words = name_words(field.name)
         self._add(words, field.name, 1.0)
         self._add(re.sub(r"\([^)]*\)", " ", words), field.name, 0.95)
+        if not has_cjk(words) and 1 < len(keys(words)) <= 3:
+            self._add(words.replace(" ", ""), field.name, 0.95)
         parts = () if has_cjk(words) else keys(words)
         for part in parts:
             if len(part) > 1 and part not in FUNCTION_WORDS:

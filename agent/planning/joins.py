@@ -14,9 +14,6 @@ from agent.planning.uses import Use
 
 _OR = re.compile(r"\bor\b|\beither\b|或|要么|\bas\s+well\s+as\b|\btogether\s+with\b", re.IGNORECASE)
 _AND = re.compile(r"\band\b|&|和|与|及|且|并|同时", re.IGNORECASE)
-_BOTH = re.compile(
-    r"\bboth\b|at\s+the\s+same\s+time|simultaneously|\band\s+also\b|同时|既|且", re.IGNORECASE
-)
 _REACH = 40
 _SINGLE = {Op.EQ: Op.IN, Op.CONTAINS: Op.IN, Op.IN: Op.IN}
 _DENIED = {Op.NE: Op.NOT_IN, Op.NOT_CONTAINS: Op.NOT_IN, Op.NOT_IN: Op.NOT_IN}
@@ -138,10 +135,10 @@ def _ranges(text: str, periods: list[Accepted]) -> list[Joined]:
 
 
 def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) -> bool:
-    """Whether every value must hold: a list field and "and", or "both … at the same time"."""
+    """Whether every value must hold: on list fields unless "or" stands between them, on others
+    only where the wording insists (at the same time)."""
     first, last = members[0], members[-1]
     between = text[first.end : last.start] if first.turn == last.turn == 0 else ""
-    before = text[max(0, first.start - _REACH) : first.start]
     if _OR.search(between):
         return False
     if re.search(r"at\s+the\s+same\s+time|simultaneously|同时|\bboth\b", between, re.IGNORECASE):
@@ -149,7 +146,7 @@ def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) 
     field = collection.by_name.get(first.use.field)
     if field is None or not field.type.is_list:
         return False
-    return bool(_AND.search(between) or _BOTH.search(before)) or not between
+    return True
 
 
 def _alternative(

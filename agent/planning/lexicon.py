@@ -145,9 +145,15 @@ _VALUE_GROUPS = _groups(_VALUES)
 _FIELD_GROUPS = _groups(_FIELDS)
 
 
-def other_words(value: str) -> tuple[str, ...]:
-    """Other general words for a value, in both languages."""
+_SEXES = {("m",): ("male",), ("f",): ("female",)}
+
+
+def other_words(value: str, field: str = "") -> tuple[str, ...]:
+    """Other general words for a value of a field, in both languages."""
     own = keys(value)
+    if own in _SEXES and {"gender", "sex"} & set(keys(field)):
+        own = _SEXES[own]
+        return tuple(word for word in _VALUE_GROUPS[own] if word not in ("m", "f"))
     return tuple(word for word in _VALUE_GROUPS.get(own, ()) if keys(word) != own)
 
 

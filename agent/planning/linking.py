@@ -27,7 +27,7 @@ from agent.planning.presence import find_presence
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.uses import MAYBE_NOT, NOT, SOFT
 from agent.planning.values import Match, ValueIndex, is_free_text
-from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, name_words, tokens
+from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, Token, has_cjk, key, name_words, tokens
 
 MOST_CHOICES = 8
 MOST_MENTIONS = 12
@@ -71,7 +71,7 @@ class Linker:
     ) -> tuple[Mention, ...]:
         """Mentions from left to right; `allowed` are the fields that may carry conditions."""
         question = tokens(text)
-        hits = tuple(hit for hit in self._facets.find(question) if hit.field in allowed)
+        hits = tuple(hit for hit in self._facets.find(text, question) if hit.field in allowed)
         scene = _Scene(text, question, hits, allowed)
         found = _settled(
             [
@@ -100,7 +100,11 @@ class Linker:
         """Identifiers that no known value and no date explains, even in part."""
         explained = [f for f in found if f.kind is not MentionKind.NUMBER or f.hint.strip("in ")]
         for span in find_symbolic(scene.text):
-            if all(span.end <= f.start or span.start >= f.end for f in explained):
+            if _NAME_GOES_ON.match(scene.text, span.end) and span.text[0].isupper():
+                continue
+            if all(
+                span.end <= f.start or span.start >= f.end or _inside(f, span) for f in explained
+            ):
                 one = self._span(scene, span, [], rank=1)
                 if one.choices:
                     yield one
@@ -135,7 +139,10 @@ class Linker:
             and name in scene.allowed
             and (span.sure or not field.values or near.get(name, 0.0) >= 0.3)
         ]
-        return _ranked([c for c in choices if c.score > 0])
+        asked = {h.field for h in scene.hits if h.asked and h.weight >= 0.9}
+        asked -= {name for name, score in near.items() if score >= 0.3}
+        wanted = [c for c in choices if c.score > 0 and (span.sure or c.field not in asked)]
+        return _ranked(wanted)
 
     def _dates(self, scene: _Scene, calendar: Calendar) -> Iterable[Found]:
         for dated in find_dates(scene.text, calendar):
@@ -156,6 +163,10 @@ class Linker:
                 choices.append(Choice(field=name, value=period, score=score + 0.4))
             elif field.type in _NUMBERS and dated.bare_year and self._is_yearly(field):
                 choices.append(Choice(field=name, value=_years(dated), score=score + 0.4))
+            elif field.values and field.type in _TEXTS and str(_years(dated)) in field.values:
+                choices.append(Choice(field=name, value=str(_years(dated)), score=score + 0.3))
+            elif name in self._open and score >= STRONG:
+                choices.append(Choice(field=name, value=dated.words, score=score + 0.1))
             elif name in self._open and _DAILY.search(f"{name} {field.description}"):
                 choices.append(Choice(field=name, value=dated.words, score=score + 0.3))
             elif name in self._open and dated.bare_year and _YEARLY.search(name):
@@ -174,8 +185,15 @@ class Linker:
         )
 
     def _numbers(self, scene: _Scene) -> Iterable[Found]:
+        previous: Number | None = None
+        near: dict[str, float] = {}
         for number in find_numbers(scene.text):
-            choices = _ranked(self._number_choices(scene, number))
+            own = affinity(scene.text, number.start, number.end, scene.hits)
+            named = max(own.values(), default=0.0) >= 0.4
+            if previous is None or named or not _goes_on(scene.text, previous, number):
+                near = own
+            previous = number
+            choices = _ranked(self._number_choices(scene, number, near))
             if choices:
                 hint = _comparison_hint(scene.text, number)
                 rank = 2.0 if not number.spelled else 0.5
@@ -183,8 +201,9 @@ class Linker:
                     MentionKind.NUMBER, number.start, number.end, tuple(choices), hint, rank
                 )
 
-    def _number_choices(self, scene: _Scene, number: Number) -> list[Choice]:
-        near = affinity(scene.text, number.start, number.end, scene.hits)
+    def _number_choices(
+        self, scene: _Scene, number: Number, near: dict[str, float]
+    ) -> list[Choice]:
         if _counts_something_else(scene.text, number, near):
             return []
         choices = []
@@ -198,7 +217,7 @@ class Linker:
                 choices.append(Choice(field=name, value=_bounds(number), score=score + 0.05))
             elif field.values and not is_boolean(field) and number.upper is None:
                 choices.extend(self._numeral_choices(field, number, score))
-            elif name in self._open and score >= 0.35:
+            elif name in self._open and score >= 0.3:
                 choices.append(Choice(field=name, value=_chunk(scene.text, number), score=score))
         return choices
 
@@ -220,7 +239,7 @@ class Linker:
             choices = [
                 Choice(
                     field=entry.field,
-                    value=entry.value,
+                    value=entry.value if entry.upper is None else [entry.value, entry.upper],
                     score=match.score * 0.5 + 0.5 * near.get(entry.field, 0.0),
                 )
                 for entry in match.entries
@@ -442,6 +461,20 @@ _PREPOSED = re.compile(
 )
 
 
+def _entity(after: str) -> bool:
+    """Whether a noun for what is looked for follows: "a drama movie"."""
+    return bool(words := after.split()) and key(words[0].strip(".,?!")) in ENTITY_NOUNS
+
+
+_NAME_GOES_ON = re.compile(r"\s*&?\s*[A-Z]\w+")
+
+
+def _inside(found: Found, span: Span) -> bool:
+    """A number that is only a part of an identifier: 37–21–12."""
+    within = span.start <= found.start and found.end <= span.end
+    return found.kind is MentionKind.NUMBER and within and found.end - found.start < len(span.text)
+
+
 _FIRST_NAME = re.compile(r"\bfirst\s?name|\bF\s?Name|given\s?name|forename", re.IGNORECASE)
 _LAST_NAME = re.compile(r"\blast\s?name|\bL\s?Name|surname|family\s?name", re.IGNORECASE)
 
@@ -468,6 +501,10 @@ def _worth_asking(text: str, span: Span, near: dict[str, float]) -> bool:
     if best >= STRONG:
         return True
     short = len(text.split()) <= 5
+    if " " not in span.text:
+        after = text[span.end :].strip(' "')
+        ends = not after or after[0] in "?.,!" or after.startswith(("and ", "or ")) or _entity(after)
+        return bool(_PREPOSED.search(text[: span.start])) and ends
     return " " in span.text and (short or bool(_PREPOSED.search(text[: span.start])))
 
 
@@ -505,9 +542,22 @@ def _bounds(number: Number) -> JsonValue:
 _UNIT = re.compile(r"(?:m|km|kg|cm|mm|mph|lb|ft|g|s|元|分|块)(?!\w)", re.IGNORECASE)
 
 
+_GOES_ON = re.compile(
+    r"\s*,?\s*(?:but|and|or|yet|但|且|并且|,|，)\s*(?:is|are|was|were|also|not)?\s*(?:[a-z]+\s+){0,3}(?:than|most|least|below|under|above|over)?\s*"
+    r"|\s*(?:但|且|并且|，)?\s*(?:低于|高于|小于|大于|不超过|不低于|少于|多于)\s*",
+    re.IGNORECASE,
+)
+
+
+def _goes_on(text: str, first: Number, second: Number) -> bool:
+    """The other bound of the same thing: "more than 6000 but less than 10000"."""
+    both = first.direction is not None and second.direction is not None
+    return both and _GOES_ON.fullmatch(text[first.end : second.start]) is not None
+
+
 def _chunk(text: str, number: Number) -> str:
     """The number as it is written, with letters that are no unit: 3rd, 13.5x."""
-    more = re.match(r"[A-Za-z]+", text[number.end :])
+    more = re.match(r"[A-Za-z]+|\s?\(\d+\)", text[number.end :])
     if more is None or _UNIT.match(text, number.end):
         return number.words
     return number.words + more.group()

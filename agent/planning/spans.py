@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.planning.spans_zh import FILLER
-from agent.planning.words import CJK, FUNCTION_WORDS, has_cjk, key
+from agent.planning.spans_zh import pieces
+from agent.planning.words import CJK, ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key
 
 _QUOTED = re.compile(
     r'"(?P<a>[^"\n]{1,200})"|“(?P<b>[^”\n]{1,200})”|「(?P<c>[^」\n]{1,200})」'
@@ -22,8 +22,8 @@ _MARKED = re.compile(
 )
 _CHUNK = re.compile(rf"[^\s{CJK}，。？！；：、（）“”「」《》]+")
 _CLOCK = re.compile(
-    r"(?<!\w)(?:(?:quarter|half)\s+(?:past|to)\s+\w+|\d{1,2}(?::\d\d)?\s?(?:am|pm|o'clock)\b|\d{1,2}:\d\d(?!\S)"
-    r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s?(?:am|pm|o'clock)\b|noon\b|midnight\b)"
+    r"(?<!\w)(?:(?:quarter|half)\s+(?:past|to)\s+\w+|\d{1,2}(?::\d\d)?\s?(?:am|pm|o.?clock)\b|\d{1,2}:\d\d(?!\S)"
+    r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s?(?:am|pm|o.?clock)\b|noon\b|midnight\b)"
     r"(?:\s+in\s+the\s+(?:morning|afternoon|evening))?",
     re.IGNORECASE,
 )
@@ -33,7 +33,7 @@ _SYMBOLIC = re.compile(
     r"\\\w|[A-Za-z]+[-–./]?\d[\w\-–./:]*|\d+[A-Z]+\w*|\d[\d.,]*(?:[-–—/:]\d[\d.]*)+|[A-Za-z]{1,6}-\d+\w*|[–—-]"
 )
 _PAREN = re.compile(r"\s?[(（][^()（）]{1,30}[)）]")
-_STATE = re.compile(r",\s[A-Z]{2,3}\b")
+_STATE = re.compile(r",\s[A-Z]{2,3}\b|,\s[A-Z][a-z]+(?=\s*[.?!]?\s*$|[.?])")
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def find_names(text: str, taken: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
         if run and not joined:
             _close(text, run, spans)
             run = []
-        inside = bool(run) and word.lower() in _CONNECTORS and text[run[-1][0]].isupper()
+        inside = bool(run) and (word == "&" or word.lower() in _CONNECTORS and text[run[-1][0]].isupper())
         if inside or _is_subject(text, start, word):
             run.append((start, end))
         else:
@@ -107,7 +107,7 @@ _CONNECTED = re.compile(r"\s*(?:[.&'’\-–/]\s*)?|\s*,\s+(?=Jr)")
 _PIECE = re.compile(
     rf"[^\W_{CJK}](?:(?:(?!['’]s\b)[\w'’.+/:%#-])*[^\W_{CJK}%+#])?[%+#]?(?:['’]s(?=\s+[A-Z]))?|&"
 )
-_HAN = re.compile(rf"[{CJK}A-Za-z0-9·]+(?:[(（][^()（）]{{1,20}}[)）])?")
+_HAN = re.compile(rf"[{CJK}A-Za-z0-9·]+")
 
 
 def _pieces(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -120,21 +120,19 @@ def _pieces(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]
 
 
 def _chinese_pieces(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of Chinese text between fillers: 我想吃爆三样 → 爆三样."""
+    """Stretches of Chinese without what is taken, parted at words of grammar."""
     if not has_cjk(text):
         return []
-    blocked = [(m.start(), m.end()) for m in FILLER.finditer(text)]
-    cuts = sorted([*taken, *blocked])
-    pieces: list[tuple[int, int]] = []
-    for found in _HAN.finditer(text):
-        at = found.start()
-        for start, end in [c for c in cuts if found.start() <= c[0] < found.end()]:
+    found: list[tuple[int, int]] = []
+    for stretch in _HAN.finditer(text):
+        at = stretch.start()
+        for start, end in [*sorted(taken), (stretch.end(), stretch.end())]:
+            if not stretch.start() <= start <= stretch.end():
+                continue
             if start > at:
-                pieces.append((at, start))
+                found.extend(pieces(text, at, start))
             at = max(at, end)
-        if at < found.end():
-            pieces.append((at, found.end()))
-    return [(s, e) for s, e in pieces if has_cjk(text[s:e]) and 2 <= e - s <= 24]
+    return [(s, e) for s, e in found if has_cjk(text[s:e]) and 2 <= e - s <= 24]
 
 
 def _free(start: int, end: int, taken: Sequence[tuple[int, int]]) -> bool:
@@ -152,25 +150,29 @@ def _is_subject(text: str, start: int, word: str) -> bool:
 
 
 def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
-    capitals = [
-        i
-        for i, (start, _) in enumerate(run)
-        if text[start].isupper() and not _starts_sentence(text, start, run[i])
-    ]
+    capitals = [i for i, (start, _) in enumerate(run) if text[start].isupper()]
+    if capitals and _starts_sentence(text, *run[capitals[0]]):
+        follows = len(capitals) > 1 and capitals[1] == capitals[0] + 1
+        capitals = capitals if follows else capitals[1:]
     if capitals:
         run = run[capitals[0] : capitals[-1] + 1]
     while run and text[run[-1][0] : run[-1][1]].lower() in _CONNECTORS:
         run = run[:-1]
+    while len(run) > 1 and not capitals and key(text[run[-1][0] : run[-1][1]]) in ENTITY_NOUNS:
+        run = run[:-1]
+    if len(run) == 1 and key(text[run[0][0] : run[0][1]]) in ENTITY_NOUNS:
+        run = []
     if run:
         start, end = _trimmed(text, run[0][0], run[-1][1])
         if start < end:
             spans.append(Span(start, end, text[start:end]))
 
 
-def _starts_sentence(text: str, start: int, piece: tuple[int, int]) -> bool:
+def _starts_sentence(text: str, start: int, end: int) -> bool:
     """A capital that says nothing: the first word of a sentence, unless it is all capitals."""
-    first = start == 0 or text[:start].rstrip()[-1:] in ".?!"
-    return first and not text[piece[0] : piece[1]].isupper()
+    before = text[:start].rstrip()
+    first = not before or (before[-1] in ".?!" and not re.search(r"\b[A-Z]\w{0,2}\.$", before))
+    return first and not text[start:end].isupper()
 
 
 def _with_brackets(text: str, spans: Sequence[Span]) -> list[Span]:

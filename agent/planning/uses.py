@@ -146,6 +146,8 @@ def _of_field(mention: Mention, field: Field, choices: list[Choice]) -> Iterable
             return _boolean(mention, field)
         case MentionKind.PERIOD | MentionKind.NUMBER if field.type in _ORDERED:
             return _number(mention, field, choices[0])
+        case MentionKind.VALUE if isinstance(choices[0].value, list):
+            return _number(mention, field, choices[0])
         case MentionKind.SPAN if field.type is FieldType.STRING:
             return _text(mention, field, choices[0])
         case (

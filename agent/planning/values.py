@@ -18,6 +18,7 @@ from schemas.collection import Collection, Field, FieldType, Scalar
 
 from agent.planning.facets import is_boolean
 from agent.planning.lexicon import other_words
+from agent.planning.meanings import meanings
 from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, keys
 
 LONGEST = 24
@@ -35,6 +36,7 @@ class Entry:
     field: str
     value: Scalar
     keys: tuple[str, ...]
+    upper: Scalar | None = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class ValueIndex:
         for field in collection.fields:
             if field.values and not is_boolean(field):
                 self._add_field(field)
+            self._add_described(field)
         self._grams: dict[str, list[str]] = defaultdict(list)
         for word in {word for phrase in self._phrases for word in phrase}:
             if len(word) >= 5 and word.isalpha() and not has_cjk(word):
@@ -101,9 +104,16 @@ class ValueIndex:
                 self._phrases[keys(synonym)].append((entry, 0.95))
             if free or not textual:
                 continue
-            for word in other_words(str(value)):
+            for word in other_words(str(value), field.name):
                 self._phrases[keys(word)].append((entry, 0.85))
             self._add_parts(entry)
+
+    def _add_described(self, field: Field) -> None:
+        for meaning in meanings(field):
+            upper = meaning.upper
+            entry = Entry(field.name, meaning.value, keys(meaning.words), upper)
+            if entry.keys:
+                self._phrases[entry.keys].append((entry, 0.8))
 
     def _add_parts(self, entry: Entry) -> None:
         if len(entry.keys) < 2:

@@ -105,9 +105,25 @@ FUNCTION_WORDS = frozenset(
     got put take go going come use using say said mention mentioned deal dealt happen happened exist
     count number total sum average mean maximum minimum highest lowest least greatest largest smallest
     biggest longest shortest oldest youngest first last best return display name named called mentioned
+    larger greater smaller bigger higher lower faster slower longer shorter older younger fewer less earlier later
+    prior entire total time times
+    entered received listed located held used made played happening called located based associated
+    amount order record records rank ranked way place entry
+    sort sorted sorting ascending descending alphabetical alphabetically alphabetic ordered order each ids played
     everything anything something nothing thing stuff kind hi hello hey thanks thank ok okay
     good great nice best interesting some one ones
     value corresponding different distinct again available information detail
     """.split()
 )
 """Words that carry no subject: grammar, and the verbs and nouns of asking."""
+
+ENTITY_NOUNS = frozenset(
+    """
+    movie film song music event concert game match show restaurant hotel apartment flat house room car flight
+    bus train ticket trip book article document paper file record item product player team student teacher
+    course class school company person people man woman city country website page episode race driver rider
+    ride therapist doctor dentist place attraction store shop account user customer employee
+    weather vacation rental
+    """.split()
+)
+"""Nouns for what is looked for; seldom a value themselves: "a drama movie"."""

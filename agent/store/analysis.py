@@ -19,7 +19,8 @@ INDEXED_BYTES = 65_000
 """How much of a chunk's terms fits into the column (a VARCHAR of 65,535 bytes)."""
 
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_RUN = re.compile(rf"([{_CJK}]+)|[^\W{_CJK}]+")
+# The first part leaves out what the interpreter's Unicode does not know as a letter yet.
+_RUN = re.compile(rf"((?:(?=\w)[{_CJK}])+)|[^\W{_CJK}]+")
 _STOP = frozenset(
     re.findall(
         r"\w+",

@@ -82,11 +82,11 @@ class MilvusCatalog:
         complete = True
         if not allowed.closed:
             complete = await self._count(target, allowed, tallies)
-        return collection.model_copy(
-            update={
-                "fields": tuple(tally.described(complete=complete) for tally in tallies),
-                "version": version,
-            }
+        return Collection(
+            name=collection.name,
+            fields=tuple(tally.described(complete=complete) for tally in tallies),
+            description=collection.description,
+            version=version,
         )
 
     async def _count(self, target: Target, allowed: Guard, tallies: Sequence[Tally]) -> bool:

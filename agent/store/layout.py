@@ -10,7 +10,6 @@ documents collection carries a catalogue is the current one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 from pydantic import ValidationError
@@ -93,7 +92,7 @@ class Catalogue(Shape):
         """Of replaced documents; it has no generations."""
         return Physical(base_name(self.name), "versions", 0).name
 
-    @cached_property
+    @property
     def collection(self) -> Collection:
         """Fields with their columns, without profiles."""
         return Collection(name=self.name, fields=self.fields, description=self.description)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from schemas.collection import Field, FieldType, Profile, Scalar
+from schemas.collection import Encoding, Field, FieldType, Profile, Scalar
 from schemas.values import Key, read_row
 
 MAX_VALUES = 5_000
@@ -75,8 +75,24 @@ class Tally:
             top=tuple((self._spelling(key), self._counts[key]) for key in listed[:TOP]),
             complete=complete and len(listed) == len(self._counts),
         )
-        values = tuple(self._spelling(key) for key in listed)
+        values = tuple(value for key in listed for value in self._listed(key))
         return self.field.model_copy(update={"values": values, "profile": profile})
+
+    def _listed(self, key: Key) -> Sequence[Scalar]:
+        """The commonest writing where values are stored folded; else all of them, since the
+        engine can only be asked for a value as it is written.
+        """
+        if self._is_folded:
+            return [self._spelling(key)]
+        return sorted(
+            self._written[key], key=lambda value: (-self._written[key][value], str(value))
+        )
+
+    @property
+    def _is_folded(self) -> bool:
+        column = self.field.column
+        is_text = self.field.type.element is FieldType.STRING
+        return not is_text or column is None or column.encoding is Encoding.FOLDED
 
     @property
     def _has_bounds(self) -> bool:

@@ -106,10 +106,11 @@ def recoded(catalogue: Catalogue, row: Mapping[str, Any], metadata: Mapping[str,
 def _metadata_cells(
     catalogue: Catalogue, metadata: Mapping[str, JsonValue], document: str
 ) -> dict[str, JsonValue]:
+    cells = encode(metadata, catalogue.fields, document)
     original, left_out = fitting(metadata, catalogue.fields, document)
     if left_out:
         log.warning("document %r: metadata too large, left out: %s", document, ", ".join(left_out))
-    return {"original": original, **encode(metadata, catalogue.fields, document)}
+    return {"original": original, **cells}
 
 
 def check_dimension(catalogue: Catalogue, dimension: int, model: str | None = None) -> None:

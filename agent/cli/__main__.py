@@ -1,0 +1,5 @@
+"""`python -m agent.cli` is `facetwise`."""
+
+from agent.cli.main import run
+
+run()
