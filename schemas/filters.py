@@ -23,8 +23,6 @@ from schemas.operators import Op, op_from
 __all__ = [
     "BOUNDS",
     "EVERYTHING",
-    "INT64_MAX",
-    "INT64_MIN",
     "NOTHING",
     "AllOf",
     "AnyOf",

@@ -16,6 +16,7 @@ _EPOCH_TIME = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 MS_PER_DAY = 86_400_000
 FIRST_DAY = (dt.date.min - EPOCH).days
 LAST_DAY = (dt.date.max - EPOCH).days
+LAST_MS = (LAST_DAY + 1) * MS_PER_DAY - 1
 
 DATE_FORMS = "2024-05-31, 2024-05, 2024-Q2, 2024-W22, 2024"
 TIME_FORMS = "2024-05-31T10:00:00Z or 2024-05-31T10:00:00+02:00"
@@ -111,8 +112,9 @@ def parse_moment(text: str) -> Moment | None:
         raise FilterError(f"{text!r} is a time without a zone; write {TIME_FORMS}")
     try:
         time = dt.datetime.fromisoformat(f"{day}T{clock.replace(',', '.')}{zone.upper()}")
-        passed = time - _EPOCH_TIME
+        passed = time.astimezone(dt.UTC) - _EPOCH_TIME
     except (ValueError, OverflowError) as error:
         raise FilterError(f"{text!r} is not a time: {error}") from error
     ms, rest = divmod(passed, dt.timedelta(milliseconds=1))
-    return Moment(ms=ms, exact=not rest, day=day_number(dt.date.fromisoformat(day)))
+    exact = not rest or ms == LAST_MS
+    return Moment(ms=ms, exact=exact, day=day_number(dt.date.fromisoformat(day)))

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -157,10 +157,13 @@ def vector_of(text: str, dimension: int = DIMENSION) -> list[float]:
 def draft(
     id_: str,
     texts: Sequence[str] = ("first passage", "second passage"),
-    chunk_metadata: Sequence[dict[str, JsonValue]] = (),
-    **metadata: JsonValue,
+    chunk_metadata: Sequence[Mapping[str, JsonValue]] = (),
+    **metadata: Any,
 ) -> DocumentDraft:
-    own = [*chunk_metadata, *([{}] * (len(texts) - len(chunk_metadata)))]
+    own: list[Mapping[str, JsonValue]] = [
+        *chunk_metadata,
+        *([{}] * (len(texts) - len(chunk_metadata))),
+    ]
     return DocumentDraft(
         id=id_,
         source=f"{id_}.md",

@@ -98,6 +98,10 @@ COERCED = [
         leaf("datetime", "lt", "2024-05-31T08:00:00.0005Z"),
         leaf("datetime", "le", "2024-05-31T08:00:00Z"),
     ),
+    (
+        leaf("datetime", "le", "9999-12-31T23:59:59.9999Z"),
+        leaf("datetime", "le", "9999-12-31T23:59:59.999Z"),
+    ),
     (leaf("string", "empty"), leaf("string", "empty")),
 ]
 

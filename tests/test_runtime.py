@@ -41,7 +41,7 @@ MODELS = Path(os.environ.get("FACETWISE_TEST_MODELS", platformdirs.user_cache_di
 
 
 def make_config(folder: Path, **changes: object) -> RuntimeConfig:
-    base = {"data_dir": folder / "data", "cache_dir": MODELS, "chat_model": CHAT, "context": 2048}
+    base = {"data_dir": folder / "data", "cache_dir": MODELS, "chat_model": CHAT, "context": 1024}
     return RuntimeConfig.model_validate({**base, **changes})
 
 
@@ -453,10 +453,21 @@ def test_model_is_loaded_listed_and_unloaded(chatting: RuntimeAddress) -> None:
 @pytest.mark.model
 def test_larger_context_is_loaded_when_asked_for(chatting: RuntimeAddress) -> None:
     client = ollama_client(chatting)
-    long = [{"role": "user", "content": "word " * 2200 + "\nSay yes."}]
-    answer = client.chat(CHAT, long, options={"num_ctx": 3072, "num_predict": 2})
+    long = [{"role": "user", "content": "word " * 1100 + "\nSay yes."}]
+    answer = client.chat(CHAT, long, options={"num_ctx": 1536, "num_predict": 2})
     assert answer.prompt_eval_count is not None
-    assert answer.prompt_eval_count > 2048
+    assert answer.prompt_eval_count > 1024
+
+
+def endless(*, stream: bool = True) -> dict[str, Any]:
+    """A request that takes minutes: the schema does not let the model end early."""
+    return {
+        "model": CHAT,
+        "messages": [{"role": "user", "content": "Count as far as you can, as a JSON list."}],
+        "format": {"type": "array", "items": {"type": "integer"}, "minItems": 4000},
+        "stream": stream,
+        "options": {"num_predict": 8000, "num_ctx": 8192},
+    }
 
 
 @pytest.mark.model
@@ -464,14 +475,9 @@ def test_larger_context_is_loaded_when_asked_for(chatting: RuntimeAddress) -> No
 def test_client_that_goes_away_cancels_its_generation(
     chatting: RuntimeAddress, stream: bool
 ) -> None:
-    body = {
-        "model": CHAT,
-        "messages": [{"role": "user", "content": "Write numbers from one to ten thousand."}],
-        "stream": stream,
-        "options": {"num_predict": 1500},
-    }
+    body = endless(stream=stream)
     with http(chatting) as client:
-        client.post("/api/generate", json={"model": CHAT})
+        client.post("/api/generate", json={"model": CHAT, "options": body["options"]})
         if stream:
             with client.stream("POST", "/api/chat", json=body) as response:
                 next(response.iter_lines())
@@ -479,18 +485,14 @@ def test_client_that_goes_away_cancels_its_generation(
             with pytest.raises(httpx.ReadTimeout):
                 client.post("/api/chat", json=body, timeout=1.0)
         assert eventually(lambda: client.get("/api/version").json()["under_way"] == 0)
-        body["stream"] = False
-        short = client.post("/api/chat", json={**body, "options": {"num_predict": 2}})
+        body |= {"stream": False, "options": {"num_predict": 2}}
+        short = client.post("/api/chat", json=body)
         assert short.json()["eval_count"] == 2
 
 
 @pytest.mark.model
 def test_embedding_does_not_wait_for_generation(chatting: RuntimeAddress) -> None:
-    body = {
-        "model": CHAT,
-        "messages": [{"role": "user", "content": "Write numbers from one to ten thousand."}],
-        "options": {"num_predict": 1500},
-    }
+    body = endless()
     with http(chatting) as client, client.stream("POST", "/api/chat", json=body) as response:
         lines = response.iter_lines()
         next(lines)
@@ -502,11 +504,7 @@ def test_embedding_does_not_wait_for_generation(chatting: RuntimeAddress) -> Non
 def test_llama_process_that_falls_over_is_an_error_then_loaded_again(
     chatting: RuntimeAddress,
 ) -> None:
-    body = {
-        "model": CHAT,
-        "messages": [{"role": "user", "content": "Write numbers from one to ten thousand."}],
-        "options": {"num_predict": 1500},
-    }
+    body = endless()
     with http(chatting) as client:
         with client.stream("POST", "/api/chat", json=body) as response:
             lines = response.iter_lines()
@@ -566,3 +564,27 @@ def test_messages_of_langchain_arrive(chatting: RuntimeAddress) -> None:
         HumanMessage("What is your favourite fruit?"),
     ]
     assert "banana" in chat_model(chatting).invoke(messages).text.lower()
+
+
+@pytest.mark.model
+def test_gguf_file_serves_as_embedding_model(tmp_path: Path) -> None:
+    path = ensure_weights(make_config(tmp_path))
+    config = make_config(tmp_path, embedding_model=str(path), context=512)
+    address = ensure_runtime(config, weights=False)
+    try:
+        client = OllamaEmbeddings.model_validate(reach(address, str(path)))
+        texts = ["a black cat", "", "a dark kitten", "the annual budget of the ministry"] * 5
+        vectors = client.embed_documents(texts)
+        assert vectors[0] == pytest.approx(vectors[4], abs=1e-3)
+        assert vectors[19] == pytest.approx(vectors[3], abs=1e-3)
+        for vector in vectors:
+            assert sum(x * x for x in vector) == pytest.approx(1.0, abs=1e-4)
+        with http(address) as plain:
+            long = {"model": str(path), "input": "word " * 1000}
+            assert plain.post("/api/embed", json=long).json()["prompt_eval_count"] == 512
+            refused = plain.post("/api/embed", json={**long, "truncate": False})
+            assert refused.json() == {"error": "the input length exceeds the context length"}
+            listed = plain.get("/api/ps").json()["models"]
+            assert [m["name"] for m in listed] == [f"{path}:latest"]
+    finally:
+        stop(config)

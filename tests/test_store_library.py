@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -79,7 +80,7 @@ async def test_what_is_written_is_visible_at_once(uri: str) -> None:
 
 
 async def test_metadata_comes_back_as_it_was_written(uri: str) -> None:
-    metadata = {
+    metadata: dict[str, Any] = {
         "department": "R&D \"quoted\" \\ 'single'\nline 字",
         "Pick #": -3,
         "price": 2.5,
@@ -327,8 +328,8 @@ async def test_versions_are_kept_listed_and_restored(uri: str) -> None:
     library = await prepared(uri, "versions", clock=clock)
     for number in range(5):
         clock.pass_minutes(1)
-        text = f"version {number}"
-        await library.write("versions", embedded(draft("a", (text,), **{"Pick #": number})))
+        metadata: dict[str, Any] = {"Pick #": number}
+        await library.write("versions", embedded(draft("a", (f"version {number}",), **metadata)))
     old = await library.versions("versions", "a")
     assert [version.metadata["Pick #"] for version in old] == [3, 2, 1]
     assert [p.text for p in await visible(uri, "versions")] == ["version 4"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from agent.store.analysis import INDEXED_BYTES, index_text, query_text
-from agent.store.columns import SEPARATOR, column_of, encode, fitting
+from agent.store.columns import column_of, encode, fitting
 from agent.store.fusion import Fusion, Method
 from agent.store.guesses import guess_int, guess_text
 from agent.store.layout import Catalogue, read_catalogue
@@ -19,6 +19,7 @@ from agent.store.names import Physical, base_name, column_name, parse_name
 from agent.store.profiles import Tally
 from agent.store.revisions import is_stale, new_revision
 from schemas.collection import Encoding, Field, FieldType
+from schemas.compile.list_columns import SEPARATOR
 from schemas.errors import IngestError, StoreDamaged
 
 
@@ -147,7 +148,8 @@ def test_fused_scores_are_ordered_and_between_0_and_1(
 
 def test_a_tally_counts_documents_and_keeps_the_commonest_spelling() -> None:
     tally = Tally(Field(name="tags", type=FieldType.STRING_LIST))
-    for value in (["HR", "hr"], ["Hr"], ["Hr", "x"], None, [], [""]):
+    values: list[JsonValue] = [["HR", "hr"], ["Hr"], ["Hr", "x"], None, [], [""]]
+    for value in values:
         tally.add(value)
     found = tally.described()
     assert found.values == ("Hr", "x")

@@ -91,7 +91,9 @@ def test_other_texts_are_no_moments(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [("2024-05-01T10:00:00", "without a zone"), ("2024-05-01T10:00 CET", "without a zone"),
-     ("2024-05-01T25:00:00Z", "is not a time"), ("2024-02-30T10:00:00Z", "is not a time")],
+     ("2024-05-01T25:00:00Z", "is not a time"), ("2024-02-30T10:00:00Z", "is not a time"),
+     ("9999-12-31T23:00:00-05:00", "is not a time"),
+     ("0001-01-01T00:00:00+14:00", "is not a time")],
 )  # fmt: skip
 def test_times_need_a_zone_and_a_clock(text: str, why: str) -> None:
     with pytest.raises(FilterError, match=why):

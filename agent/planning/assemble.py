@@ -17,11 +17,11 @@ from schemas.mentions import Mention, Proposal
 from schemas.operators import MEMBERSHIP
 from schemas.plan import Branch, PlanOutcome, Problem
 
-from agent.planning.form import asked_of, keyed, offered
+from agent.planning.form import asked_of, keyed, offered, settled
 from agent.planning.joins import Accepted, Joined, join
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
-from agent.planning.uses import IGNORE, SOFT, Use
+from agent.planning.uses import SOFT, Use
 
 MOST_BRANCHES = 4
 _COMPARED = re.compile(
@@ -44,12 +44,10 @@ def make_proposal(
     if is_small_talk(ask.question):
         return Proposal(outcome=PlanOutcome.NOT_A_QUESTION, query=ask.question)
     asked = asked_of(ask, collection, mentions)
-    if not asked:
-        return _unfiltered(ask, PlanOutcome.NO_FILTER)
-    problems = _faults(asked, reply)
-    if reply is None or len(problems) >= len(asked):
+    problems = _faults(asked, reply) if asked else ()
+    if asked and (reply is None or len(problems) >= len(asked)):
         return _unfiltered(ask, PlanOutcome.FAILED, problems)
-    accepted = _accepted(ask, collection, mentions, reply)
+    accepted = _accepted(ask, collection, mentions, reply or {})
     if not accepted:
         return _unfiltered(ask, PlanOutcome.NO_FILTER, problems)
     joined = join(ask.question, accepted, collection)
@@ -101,8 +99,10 @@ def _accepted(
     chosen: list[Accepted] = []
     for key, mention in keyed(mentions).items():
         word = reply.get(key)
-        use = offered(ask, collection, mention).get(word) if isinstance(word, str) else None
-        if use is None or word == IGNORE:
+        use = settled(ask, collection, mention)
+        if use is None and isinstance(word, str):
+            use = offered(ask, collection, mention).get(word)
+        if use is None:
             continue
         chosen.append(
             Accepted(

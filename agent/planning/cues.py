@@ -130,9 +130,9 @@ _PREFERRED = re.compile(
 )
 
 
-def may_negate(text: str) -> bool:
-    """Whether a text holds any word that could exclude something."""
-    return _ANY_NEGATION.search(_NO_NEGATION.sub(" ", text)) is not None
+def negations(text: str) -> int:
+    """How many words of a text could exclude something."""
+    return len(_ANY_NEGATION.findall(_NO_NEGATION.sub(" ", text)))
 
 
 _ANY_DIRECTION = re.compile(

@@ -54,7 +54,8 @@ _ASKED = re.compile(
 )
 
 
-def _is_asked(text: str, start: int) -> bool:
+def is_asked(text: str, start: int) -> bool:
+    """Whether what starts here is what the question wants to know: "What is the …"."""
     return _ASKED.search(text[:start]) is not None
 
 
@@ -85,7 +86,7 @@ class FacetIndex:
             part = question[at : at + length]
             for field, weight in self._phrases[tuple(t.key for t in part)].items():
                 start, end = part[0].start, part[-1].end
-                hits.append(FacetHit(field, start, end, weight, asked=_is_asked(text, start)))
+                hits.append(FacetHit(field, start, end, weight, asked=is_asked(text, start)))
             at += length
         return tuple(hits)
 
@@ -126,6 +127,9 @@ class FacetIndex:
         self._add_description(field)
 
     def _add_description(self, field: Field) -> None:
+        for word in re.findall(r"[\u4e00-\u9fff]{2,8}", field.description):
+            if is_boolean(field) or not has_cjk(field.name):
+                self._add(word, field.name, 0.5)
         text = re.split(r"[;:；：。]|\bsuch as\b|\babsent\b", field.description, maxsplit=1)[0]
         if not text:
             return

@@ -9,10 +9,10 @@ import prompts
 from graph.ports import Ask
 from pydantic import JsonValue
 from schemas.collection import Collection, Field
-from schemas.mentions import Form, FormMessage, Mention
+from schemas.mentions import Form, FormMessage, Mention, MentionKind
 
 from agent.planning.examples import EXAMPLES
-from agent.planning.uses import IGNORE, Use, uses
+from agent.planning.uses import CERTAIN, IGNORE, NOT, Use, uses
 
 PROMPT = "plan"
 _KEY_LENGTH = 40
@@ -44,12 +44,27 @@ def make_form(
 def asked_of(
     ask: Ask, collection: Collection, mentions: Sequence[Mention]
 ) -> Mapping[str, Sequence[str]]:
-    """Key → the words allowed for it, of every mention that can be used at all."""
-    words = {
-        key: (*offered(ask, collection, mention), IGNORE)
-        for key, mention in keyed(mentions).items()
-    }
-    return {key: allowed for key, allowed in words.items() if len(allowed) > 1}
+    """Key → the words allowed for it, of every mention that needs a judgement."""
+    asked: dict[str, tuple[str, ...]] = {}
+    for key, mention in keyed(mentions).items():
+        words = tuple(offered(ask, collection, mention))
+        if words and settled(ask, collection, mention) is None:
+            asked[key] = words if _is_denied(mention) else (*words, IGNORE)
+    return asked
+
+
+def settled(ask: Ask, collection: Collection, mention: Mention) -> Use | None:
+    """The one use of a mention that needs no judgement: compared with the field beside it, or
+    excluded by the word beside it."""
+    uses_of = offered(ask, collection, mention)
+    certain = CERTAIN in mention.hint.split() or (_is_denied(mention) and len(uses_of) == 1)
+    return next(iter(uses_of.values()), None) if certain else None
+
+
+def _is_denied(mention: Mention) -> bool:
+    """What words right beside it exclude is no mere topic."""
+    known = mention.kind in (MentionKind.VALUE, MentionKind.SPAN)
+    return known and mention.turn == 0 and NOT in mention.hint.split()
 
 
 def offered(ask: Ask, collection: Collection, mention: Mention) -> Mapping[str, Use]:

@@ -119,6 +119,11 @@ age | old | years old | aged | 年龄
 height | tall | 身高
 weight | heavy | weigh | weighs | lighter | heavier | 体重
 owner | owned by | 所有者
+official | 官方 | 正式
+public | 公开
+draft | 草稿
+archived | 归档
+confidential | 机密 | 保密
 travelers | passengers | people | persons | guests | seats | adults | 人
 beds | bed | bedrooms | bedroom
 baths | bath | bathrooms | bathroom

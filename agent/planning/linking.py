@@ -15,22 +15,25 @@ from agent.planning.cues import (
     Direction,
     may_compare,
     may_direct,
-    may_negate,
     negated,
+    negations,
     preferred,
 )
 from agent.planning.dated import Calendar, Dated
 from agent.planning.dates import find_dates
-from agent.planning.facets import FacetHit, FacetIndex, is_boolean
+from agent.planning.facets import FacetHit, FacetIndex, is_asked, is_boolean
 from agent.planning.numbers import Number, find_numbers
 from agent.planning.presence import find_presence
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
-from agent.planning.uses import MAYBE_NOT, NOT, SOFT
+from agent.planning.uses import CERTAIN, MAYBE_NOT, NOT, SOFT
 from agent.planning.values import Match, ValueIndex, is_free_text
 from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, Token, has_cjk, key, name_words, tokens
 
 MOST_CHOICES = 8
 MOST_MENTIONS = 12
+MOST_NAMES = 3
+_NAME_RANK = 0.1
+_ANCHORED = 0.3
 _DATES = (FieldType.DATE, FieldType.DATETIME)
 _NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
 _TEXTS = (FieldType.STRING, FieldType.STRING_LIST)
@@ -86,8 +89,13 @@ class Linker:
         found = _settled([*found, *self._clock(scene)])
         found = _settled([*found, *self._booleans(scene, found)])
         found = _settled([*found, *self._named(scene, found)])
-        kept = sorted(found, key=lambda f: f.start)[:MOST_MENTIONS]
-        return tuple(_mention(text, f, number, turn) for number, f in enumerate(kept, start=1))
+        kept = _sparse(sorted(found, key=lambda f: f.start))[:MOST_MENTIONS]
+        denied = [NOT in f.hint.split() or negated(text, f.start, f.end) for f in kept]
+        loose = negations(text) > sum(denied)
+        return tuple(
+            _mention(text, f, f"m{number}" if turn == 0 else f"t{-turn}m{number}", turn, no, loose)
+            for number, (f, no) in enumerate(zip(kept, denied, strict=True), start=1)
+        )
 
     def _quoted(self, scene: _Scene) -> Iterable[Found]:
         for span in find_quoted(scene.text):
@@ -309,7 +317,7 @@ class Linker:
                 continue
             choices = self._open_choices(scene, span, near)
             if choices:
-                yield Found(MentionKind.SPAN, span.start, span.end, tuple(choices), rank=0.1)
+                yield Found(MentionKind.SPAN, span.start, span.end, tuple(choices), rank=_NAME_RANK)
 
     def _full_name(self, scene: _Scene, span: Span) -> tuple[Found, ...]:
         """A person's name over a field for the first and one for the last name."""
@@ -327,7 +335,7 @@ class Linker:
                 start,
                 end,
                 tuple(Choice(field=f, value=scene.text[start:end]) for f in sorted(fields)),
-                rank=0.1,
+                rank=_NAME_RANK,
             )
             for (start, end), fields in zip(places, ends, strict=True)
         )
@@ -386,26 +394,47 @@ def _ranked(choices: list[Choice]) -> list[Choice]:
     return ordered[:MOST_CHOICES]
 
 
-def _mention(text: str, found: Found, number: int, turn: int) -> Mention:
-    hint = found.hint
-    if NOT in hint.split():
-        pass
-    elif negated(text, found.start, found.end):
-        hint = f"{hint} {NOT}".strip()
-    elif may_negate(text):
-        hint = f"{hint} {MAYBE_NOT}".strip()
+def _sparse(found: list[Found]) -> list[Found]:
+    """A text full of names that no field's word goes with is talk, not conditions."""
+    names = [f for f in found if f.rank <= _NAME_RANK and f.choices[0].score < _ANCHORED]
+    return found if len(names) <= MOST_NAMES else [f for f in found if f not in names]
+
+
+def _mention(
+    text: str, found: Found, name: str, turn: int, denied: bool, loose: bool
+) -> Mention:
+    """`loose`: some word of the text excludes something, and it is not clear what."""
+    hints = [word for word in found.hint.split() if word != NOT]
+    if denied:
+        hints.append(NOT)
+    elif loose:
+        hints.append(MAYBE_NOT)
+    if _is_certain(found, hints):
+        hints.append(CERTAIN)
     if preferred(text, found.start):
-        hint = f"{hint} {SOFT}".strip()
+        hints.append(SOFT)
     return Mention(
-        id=f"m{number}" if turn == 0 else f"t{-turn}m{number}",
+        id=name,
         kind=found.kind,
         words=text[found.start : found.end],
         start=found.start,
         end=found.end,
         turn=turn,
         choices=found.choices,
-        hint=hint,
+        hint=" ".join(hints),
     )
+
+
+_CERTAIN_SCORE = 0.9
+
+
+def _is_certain(found: Found, words: Sequence[str]) -> bool:
+    """A comparison in so many words with the one field that is named beside it."""
+    compared = found.kind is MentionKind.NUMBER and (
+        any(d.value in words for d in Direction if d is not Direction.IN)
+        or isinstance(found.choices[0].value, list)
+    )
+    return compared and len(found.choices) == 1 and found.choices[0].score >= _CERTAIN_SCORE
 
 
 def _is_known(choices: Sequence[Choice], span: Span) -> bool:
@@ -497,6 +526,8 @@ def _worth_asking(text: str, span: Span, near: dict[str, float]) -> bool:
     at_start = not text[: span.start].strip()
     if capital and not (at_start and " " not in span.text):
         return True
+    if is_asked(text, span.start):
+        return False
     best = max(near.values(), default=0.0)
     if best >= STRONG:
         return True

@@ -24,6 +24,8 @@ KEEP = "keep"
 NOT = "not"
 MAYBE_NOT = "maybe_not"
 SOFT = "soft"
+CERTAIN = "certain"
+"""Hint of a mention that needs no judgement: it holds without being asked about."""
 
 _DATES = (FieldType.DATE, FieldType.DATETIME)
 _ORDERED = (FieldType.INT, FieldType.NUMBER)
@@ -103,9 +105,12 @@ def _matching(mention: Mention, found: dict[str, Use]) -> dict[str, Use]:
 
 
 def _denied(found: dict[str, Use]) -> dict[str, Use]:
-    """Whatever the model says of it, what is denied beside the mention is excluded."""
-    denials = {use.field: use for use in found.values() if use.excluded}
-    return {word: denials.get(use.field, use) for word, use in found.items()}
+    """What is denied right beside the mention can only be excluded; fields that cannot be
+    excluded on stay as they are."""
+    able = {use.field for use in found.values() if use.excluded}
+    return {
+        word: use for word, use in found.items() if use.excluded or use.field not in able
+    }
 
 
 def _earlier(mention: Mention) -> dict[str, Use]:

@@ -50,6 +50,8 @@ class Embedder:
             return Embedded(vectors, tokens)
         async with self._host.turn(model, keep_alive=keep_alive) as turn:
             prompts = [await self._tokens(turn, text, truncate=truncate) for text in texts]
+            # llama.cpp refuses a prompt without tokens; one token stands for nothing said.
+            prompts = [prompt or [0] for prompt in prompts]
             rows = [
                 row
                 for first in range(0, len(prompts), _BATCH)

@@ -19,6 +19,7 @@ from typing import IO
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent.runtime.child import die_with_parent
+from agent.runtime.gguf import read_header
 from schemas.errors import ModelError
 
 _LOAD_SECONDS = 300.0
@@ -135,6 +136,8 @@ def main() -> int:
     params.port = 0
     params.api_keys = [order.key]
     params.embedding = order.embedding
+    if order.embedding and not read_header(order.path).embeds:
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
     params.cache_ram_mib = 0
     params.verbosity = _SILENT
     server = xllamacpp.Server(params)

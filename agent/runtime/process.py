@@ -94,13 +94,12 @@ def status(config: RuntimeConfig) -> RuntimeStatus | None:
     record = read_record(config.record_path)
     if record is None or not record.alive():
         return None
-    answers = _ping(record) is not None
-    loaded = _get(record, "/api/ps") if answers else None
+    loaded = _get(record, "/api/ps")
     return RuntimeStatus(
         address=_address(record),
         version=record.version,
         started=record.started,
-        answers=answers,
+        answers=loaded is not None,
         models=tuple(m["name"] for m in loaded["models"]) if loaded else (),
         memory=_memory(record),
         log_path=config.log_path,

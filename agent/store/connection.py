@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 # Codes of a Milvus status: service unavailable (also pymilvus' own "fail connecting"), rate limit.
 _UNAVAILABLE_CODES = (2, 8)
 _MISSING_CODE = 100
+# gRPC servers end connections that are pinged more often than every five minutes while idle.
+_KEEPALIVE_MS = 300_000
 _RELEASED_CODE = 101
 _GRPC_UNAVAILABLE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 _GRPC_DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
@@ -79,6 +81,11 @@ class Connection:
         self._guard = threading.Lock()
         self._client: MilvusClient | None = None
         self._version: str | None = None
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    def writing(self, kb: str) -> asyncio.Lock:
+        """Held while a knowledge base is changed: one change after the other."""
+        return self._locks.setdefault(kb, asyncio.Lock())
 
     async def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method of MilvusClient off the event loop.
@@ -140,6 +147,7 @@ class Connection:
                     db_name=self._database,
                     timeout=self._patience.budget,
                     dedicated=True,
+                    grpc_options={"grpc.keepalive_time_ms": _KEEPALIVE_MS},
                 )
             return self._client
 

@@ -70,20 +70,22 @@ class MilvusDocuments:
 
         Raises UnknownDocument.
         """
-        catalogue = (await self._bases.own(kb)).catalogue
-        if not await rows_by(self._bases, catalogue.documents, "id", [doc_id], []):
-            raise _unknown(kb, doc_id)
-        await self._switch(catalogue, catalogue.documents, doc_id, enabled)
+        async with self._connection.writing(kb):
+            catalogue = (await self._bases.own(kb)).catalogue
+            if not await rows_by(self._bases, catalogue.documents, "id", [doc_id], []):
+                raise _unknown(kb, doc_id)
+            await self._switch(catalogue, catalogue.documents, doc_id, enabled)
 
     async def set_passage_enabled(self, kb: str, passage_id: str, enabled: bool) -> None:
         """Hide one passage, or show it again. Raises UnknownDocument."""
-        catalogue = (await self._bases.own(kb)).catalogue
-        if not await rows_by(self._bases, catalogue.chunks, "id", [passage_id], []):
-            raise UnknownDocument(f"there is no passage {passage_id!r} in {kb!r}")
-        await self._switch(catalogue, catalogue.chunks, passage_id, enabled)
+        async with self._connection.writing(kb):
+            catalogue = (await self._bases.own(kb)).catalogue
+            if not await rows_by(self._bases, catalogue.chunks, "id", [passage_id], []):
+                raise UnknownDocument(f"there is no passage {passage_id!r} in {kb!r}")
+            await self._switch(catalogue, catalogue.chunks, passage_id, enabled)
 
     async def _switch(self, catalogue: Catalogue, collection: str, id_: str, enabled: bool) -> None:
-        # The one column alone: a whole row could undo what is being written meanwhile.
+        # The one column alone: a whole row could undo what was written since it was read.
         await self._connection.call(
             "upsert", collection, data=[{"id": id_, "enabled": enabled}], partial_update=True
         )

@@ -23,14 +23,16 @@ from agent.store.layout import (
     documents_indexes,
     documents_schema,
 )
-from agent.store.reading import pages
+from agent.store.reading import pages, put
 from agent.store.rows import original, recoded
 from schemas.compile.milvus import Dialect
 from schemas.errors import StoreError
 
 log = logging.getLogger(__name__)
 
-COPY_ROWS = 1_000
+COPY_BYTES = 24_000_000
+"""About how much of a collection is copied at once."""
+
 SERVER_COLUMNS = 64
 
 
@@ -121,10 +123,10 @@ async def _copy(bases: Bases, old: Catalogue, new: Catalogue) -> None:
         (old.chunks, new.chunks, CHUNK_COLUMNS),
         (old.documents, new.documents, DOCUMENT_COLUMNS),
     )
+    size = max(500, min(8_000, COPY_BYTES // (4 * new.dimension + 4_096)))
     for source, target, columns in pairs:
-        async for rows in pages(bases, source, "", columns, size=COPY_ROWS):
-            data = [_copied(new, row) for row in rows]
-            await bases.connection.call("upsert", target, data=data)
+        async for rows in pages(bases, source, "", columns, size=size):
+            await put(bases, target, [_copied(new, row) for row in rows])
 
 
 def _copied(new: Catalogue, row: dict[str, Any]) -> dict[str, Any]:

@@ -36,9 +36,12 @@ MAX_DEPTH = 3
 
 @dataclass(frozen=True)
 class Roles:
-    """Which column does what. `document` tells rows of one document; it may be the key."""
+    """Which column does what. `document` tells rows of one document; it may be the key, whose
+    values are numbers if `numbered`.
+    """
 
     key: str
+    numbered: bool
     dense: str | None
     dimension: int
     sparse: str | None
@@ -59,6 +62,7 @@ def guess_roles(description: Mapping[str, Any], rows: Rows) -> Roles:
     dense = next((field for field in fields if int(field["type"]) == FLOAT_VECTOR), None)
     return Roles(
         key=key,
+        numbered=types[key] != VARCHAR,
         dense=None if dense is None else dense["name"],
         dimension=0 if dense is None else int(dense["params"]["dim"]),
         sparse=_bm25_output(description),

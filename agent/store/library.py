@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -55,7 +54,6 @@ class MilvusLibrary:
         self._connection = connection
         self._bases = Bases(connection)
         self._now = now
-        self._locks: dict[str, asyncio.Lock] = {}
         self._name = secrets.token_hex(8)
         self._unclean: set[str] = set()
 
@@ -92,7 +90,7 @@ class MilvusLibrary:
         Raises DimensionMismatch if it holds vectors of another model, and UsageError if a
         field has another type there. Nothing is written before these checks.
         """
-        async with self._lock(kb):
+        async with self._connection.writing(kb):
             found = await self._bases.find(kb)
             if found is None:
                 await self._create(kb, fields, dimension, embedding_model, access_fields)
@@ -106,7 +104,7 @@ class MilvusLibrary:
         Raises DocumentsRefused before anything is written if some cannot be stored, and
         UnknownKnowledgeBase, DimensionMismatch.
         """
-        async with self._lock(kb):
+        async with self._connection.writing(kb):
             base = await self._bases.own(kb)
             await self._sign(base)
             catalogue = await self._with_chunk_fields(base.catalogue, documents)
@@ -118,7 +116,7 @@ class MilvusLibrary:
 
     async def delete(self, kb: str, ids: Sequence[str]) -> int:
         """Remove documents with all their chunks and versions; how many there were."""
-        async with self._lock(kb):
+        async with self._connection.writing(kb):
             catalogue = (await self._bases.own(kb)).catalogue
             before = await stored(self._bases, catalogue, ids)
             await remove(self._bases, catalogue.documents, list(before))
@@ -134,7 +132,7 @@ class MilvusLibrary:
         Values have the types of the fields. Raises UnknownDocument, and UsageError for a value
         that is none of its field.
         """
-        async with self._lock(kb):
+        async with self._connection.writing(kb):
             catalogue = (await self._bases.own(kb)).catalogue
             await set_metadata(
                 self._bases,
@@ -155,7 +153,7 @@ class MilvusLibrary:
 
     async def restore(self, kb: str, doc_id: str, revision: str) -> None:
         """Make a replaced version the visible one again. Raises UnknownDocument."""
-        async with self._lock(kb):
+        async with self._connection.writing(kb):
             catalogue = (await self._bases.own(kb)).catalogue
             await restore(
                 self._bases,
@@ -168,7 +166,7 @@ class MilvusLibrary:
 
     async def finish(self, kb: str) -> None:
         """Flush, remove what no document owns, and let every catalogue cache see the change."""
-        async with self._lock(kb):
+        async with self._connection.writing(kb):
             base = await self._bases.own(kb)
             await drop_before(self._bases, kb, base.catalogue.generation)
             if kb in self._unclean or base.writer not in ("", self._name):
@@ -180,15 +178,12 @@ class MilvusLibrary:
 
     async def drop(self, kb: str) -> None:
         """Remove a knowledge base with everything in it. Raises UnknownKnowledgeBase."""
-        async with self._lock(kb):
+        async with self._connection.writing(kb):
             await self._bases.own(kb)
             mine = await self._bases.generations(kb)
             # Without its documents collections the knowledge base is gone; the rest is space.
             for physical in sorted(mine, key=lambda p: (p.kind != "documents", p.generation)):
                 await drop(self._bases, physical.name)
-
-    def _lock(self, kb: str) -> asyncio.Lock:
-        return self._locks.setdefault(kb, asyncio.Lock())
 
     async def _create(
         self,

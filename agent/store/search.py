@@ -15,7 +15,7 @@ from agent.store.guard import Guard, guard
 from agent.store.legs import Candidates, cosine, search_legs
 from agent.store.reading import every, pages, rows_by
 from agent.store.rows import chunk_id
-from agent.store.targets import OwnTarget, Row, Target, foreign_target
+from agent.store.targets import OwnTarget, Target, foreign_target
 from agent.store.walk import chunk_rows, document_rows, is_about_chunks
 from graph.ports import Found, Query
 from schemas.access import Scope
@@ -80,12 +80,7 @@ class MilvusSearcher:
         allowed = guard(everything, scope, await self._connection.dialect())
         if allowed.closed or not ids:
             return ()
-        if isinstance(target, OwnTarget):
-            rows: Sequence[Row] = await rows_by(
-                self._bases, target.chunks, "id", ids, target.outputs
-            )
-        else:
-            rows = await self._foreign_rows(target, ids)
+        rows = await target.rows(self._bases, ids)
         visible = await target.visible(self._bases, rows)
         shown = {
             target.id_of(row): visible[target.id_of(row)]
@@ -255,10 +250,3 @@ class MilvusSearcher:
             "query", collection, filter=expression, output_fields=["count(*)"]
         )
         return int(rows[0]["count(*)"])
-
-    async def _foreign_rows(self, target: Target, ids: Sequence[str]) -> list[Row]:
-        """By primary key, whose type decides how the ids are written."""
-        rows = await self._connection.call(
-            "get", target.chunks, ids=list(ids), output_fields=list(target.outputs)
-        )
-        return [dict(row) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -61,6 +62,10 @@ class Target(ABC):
     def query_terms(self, text: str) -> str:
         """A question as the BM25 index takes it."""
 
+    @abstractmethod
+    async def rows(self, bases: Bases, ids: Sequence[str]) -> Sequence[Row]:
+        """The rows with these passage ids, in no order."""
+
     def id_of(self, row: Row) -> str:
         return str(row[self.key])
 
@@ -95,6 +100,9 @@ class OwnTarget(Target):
 
     def document_of(self, row: Row) -> str:
         return str(row["doc_id"])
+
+    async def rows(self, bases: Bases, ids: Sequence[str]) -> Sequence[Row]:
+        return await rows_by(bases, self.chunks, "id", ids, self.outputs)
 
     async def visible(self, bases: Bases, rows: Sequence[Row]) -> Mapping[str, Passage]:
         ids = {row["doc_id"] for row in rows}
@@ -151,6 +159,15 @@ class ForeignTarget(Target):
     def metadata(self, row: Row) -> dict[str, JsonValue]:
         found = {field.name: value_of(row, field) for field in self.collection.fields}
         return {name: value for name, value in found.items() if value is not None}
+
+    async def rows(self, bases: Bases, ids: Sequence[str]) -> Sequence[Row]:
+        keys: list[int] | list[str] = list(ids)
+        if self.roles.numbered:
+            keys = [int(id_) for id_ in ids if re.fullmatch(r"-?[0-9]{1,19}", id_)]
+        if not keys:
+            return []
+        found = await bases.read("get", self.chunks, ids=keys, output_fields=list(self.outputs))
+        return [dict(row) for row in found]
 
     def document_of(self, row: Row) -> str:
         return str(row[self.roles.document])
