@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, TypeGuard, assert_never
 
 from pydantic import BeforeValidator, JsonValue, field_serializer, field_validator, model_validator
 
-from schemas.bounds import BOUNDS, INT64_MAX, INT64_MIN, Bounds, Element, Value, text_of, value_of
+from schemas.bounds import BOUNDS, Bounds, Element, Value, text_of, value_of
 from schemas.errors import FilterError
 from schemas.model import Shape
 from schemas.operators import Op, op_from

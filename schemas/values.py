@@ -10,9 +10,9 @@ from typing import assert_never
 
 from pydantic import JsonValue
 
+from schemas.bounds import INT64_MAX, INT64_MIN
 from schemas.collection import ColumnKind, Encoding, Field, FieldType
 from schemas.errors import FilterError
-from schemas.filters import INT64_MAX, INT64_MIN
 from schemas.folding import fold
 from schemas.periods import (
     FIRST_DAY,

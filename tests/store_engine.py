@@ -53,11 +53,9 @@ MUTATIONS = (
 
 
 @contextmanager
-def served_lite(folder: Path) -> Iterator[str]:
-    """The URI of a Milvus Lite that serves the folder."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def served_lite(folder: Path, port: int | None = None) -> Iterator[str]:
+    """The URI of a Milvus Lite that serves the folder; on a free port unless one is given."""
+    port = port or free_port()
     command = [sys.executable, "-m", "milvus_lite", "server", "--host", "127.0.0.1"]
     process = subprocess.Popen(
         [*command, "--port", str(port), "--data-dir", str(folder)],
@@ -70,6 +68,12 @@ def served_lite(folder: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:

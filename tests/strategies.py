@@ -6,12 +6,16 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType, Profile
 from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op
 from schemas.operators import MEMBERSHIP, allowed_ops
+
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 WORDS = (
     "HR",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.folding import fold
@@ -34,11 +34,13 @@ def test_blank_folds_to_nothing(text: str) -> None:
     assert fold(text) == ""
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_folding_again_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_separator_is_left(text: str) -> None:
     assert "\x1f" not in fold(text)

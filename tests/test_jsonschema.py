@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from schemas.check import check
@@ -115,6 +115,7 @@ def answer_of(seed: int) -> Any:
     )
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000).map(answer_of))
 def test_what_fits_the_schema_can_be_bound(answer: Any) -> None:
     if valid(answer):

@@ -202,6 +202,15 @@ def test_json_null_is_missing_on_servers_too() -> None:
     assert said(leaf("x", "empty"), LITE, c) == f"(not (exists {path}))"
 
 
+def test_membership_in_json_is_a_list_on_servers_only() -> None:
+    c = foreign(F.INT, at("doc", K.JSON, path=("n",)))
+    path = 'doc["n"]'
+    some, none = leaf("x", "in", [1, 2]), leaf("x", "not_in", [1, 2])
+    assert said(some, LITE, c) == f"(({path} == 1) or ({path} == 2))"
+    assert said(some, V26, c) == f"({path} in [1, 2])"
+    assert said(none, V26, c) == (f"(({path} <= 0 or {path} > 0) and ({path} not in [1, 2]))")
+
+
 def test_constants() -> None:
     assert said({"op": "and", "of": []}) == ""
     for dialect in Dialect:

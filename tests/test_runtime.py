@@ -460,11 +460,12 @@ def test_larger_context_is_loaded_when_asked_for(chatting: RuntimeAddress) -> No
 
 
 def endless(*, stream: bool = True) -> dict[str, Any]:
-    """A request that takes minutes: the schema does not let the model end early."""
+    """A request that takes many minutes: the schema does not let the model end early."""
+    row = {"type": "array", "items": {"type": "integer"}, "minItems": 100}
     return {
         "model": CHAT,
-        "messages": [{"role": "user", "content": "Count as far as you can, as a JSON list."}],
-        "format": {"type": "array", "items": {"type": "integer"}, "minItems": 4000},
+        "messages": [{"role": "user", "content": "Write rows of numbers, as JSON."}],
+        "format": {"type": "array", "items": row, "minItems": 500},
         "stream": stream,
         "options": {"num_predict": 8000, "num_ctx": 8192},
     }
@@ -480,7 +481,7 @@ def test_client_that_goes_away_cancels_its_generation(
         client.post("/api/generate", json={"model": CHAT, "options": body["options"]})
         if stream:
             with client.stream("POST", "/api/chat", json=body) as response:
-                next(response.iter_lines())
+                assert json.loads(next(response.iter_lines()))["done"] is False
         else:
             with pytest.raises(httpx.ReadTimeout):
                 client.post("/api/chat", json=body, timeout=1.0)
@@ -495,7 +496,7 @@ def test_embedding_does_not_wait_for_generation(chatting: RuntimeAddress) -> Non
     body = endless()
     with http(chatting) as client, client.stream("POST", "/api/chat", json=body) as response:
         lines = response.iter_lines()
-        next(lines)
+        assert json.loads(next(lines))["done"] is False
         assert len(embeddings(chatting).embed_query("meanwhile")) == 512
         assert json.loads(next(lines))["done"] is False
 
@@ -508,7 +509,7 @@ def test_llama_process_that_falls_over_is_an_error_then_loaded_again(
     with http(chatting) as client:
         with client.stream("POST", "/api/chat", json=body) as response:
             lines = response.iter_lines()
-            next(lines)
+            assert json.loads(next(lines))["done"] is False
             for process in psutil.Process(chatting.pid).children():
                 if "agent.runtime.llama" in process.cmdline():
                     process.kill()

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from agent.store.bases import Bases
+from agent.store.batch import DocumentsRefused
 from agent.store.catalog import MilvusCatalog
 from agent.store.connection import Connection, Patience
 from agent.store.documents import MilvusDocuments
-from agent.store.library import DocumentsRefused, MilvusLibrary
+from agent.store.library import MilvusLibrary
 from agent.store.search import MilvusSearcher
 from graph.ports import Query
 from schemas.collection import Field, FieldType
@@ -339,6 +340,17 @@ async def test_versions_are_kept_listed_and_restored(uri: str) -> None:
     ]
     with pytest.raises(UnknownDocument, match="no version 'x'"):
         await library.restore("versions", "a", "x")
+
+
+async def test_a_disabled_document_stays_disabled_when_it_is_replaced(uri: str) -> None:
+    library = await prepared(uri, "stays off")
+    await library.write("stays off", embedded(draft("a"), draft("b")))
+    await MilvusDocuments(Connection(uri)).set_enabled("stays off", "a", False)
+    await library.write("stays off", embedded(draft("a", ("new",))))
+    assert {p.doc_id for p in await visible(uri, "stays off")} == {"b"}
+    assert set(await library.hashes("stays off")) == {"a", "b"}
+    with pytest.raises(UnknownDocument, match="'nobody'"):
+        await MilvusDocuments(Connection(uri)).set_enabled("stays off", "nobody", False)
 
 
 async def test_no_store_is_one_clear_line() -> None:

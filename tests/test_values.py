@@ -3,7 +3,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -100,12 +100,14 @@ def test_times_need_a_zone_and_a_clock(text: str, why: str) -> None:
         parse_moment(text)
 
 
+@settings(deadline=None)
 @given(st.dates())
 def test_days_round_trip(value: dt.date) -> None:
     assert iso_day(day_number(value)) == value.isoformat()
     assert parse_period(value.isoformat()).start == day_number(value)
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**12), 10**13))
 def test_times_round_trip(ms: int) -> None:
     moment = parse_moment(iso_time(ms))

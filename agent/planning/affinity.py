@@ -6,18 +6,26 @@ import re
 from collections.abc import Sequence
 
 from agent.planning.facets import FacetHit
+from agent.planning.tables import listed
 
 STRONG = 0.6
 _LINK = frozenset(
-    """
-    is are was were be been being = : of the a an than more less fewer greater larger higher lower smaller
-    bigger over under above below at least most exactly equal to equals named called titled
-    had has have s number no # value values code not n't only starts start starting ends end ending begin begins
-    beginning with include includes including contains containing contain between
-    """.split()
+    listed("""
+    is are was were be been being = : of the a an than more less fewer greater larger
+    higher lower smaller bigger over under above below at least most exactly equal to
+    equals named called titled had has have s number no # value values code not n't only
+    starts start starting ends end ending begin begins beginning with include includes
+    including contains containing contain between
+    """)
 )
-_PREPOSITIONS = frozenset("in by on for from at about near into within it that who which it's its their out".split())
-_BREAK = re.compile(r"[,;?!。，；？！、]|\b(?:and|or|but|when|where|while|if)\b|[和及或且]", re.IGNORECASE)
+_PREPOSITIONS = frozenset(
+    listed("""
+    in by on for from at about near into within it that who which it's its their out
+    """)
+)
+_BREAK = re.compile(
+    r"[,;?!。，；？！、]|\b(?:and|or|but|when|where|while|if)\b|[和及或且]", re.IGNORECASE
+)
 _LINK_ZH = re.compile(r"^[是为在有要达到等于大概的：:得能约里中含带叫做包括\s]*$")
 _AFTER = re.compile(r"^[\s-]*(?:as\s+(?:the|an?|its|their)|of)?\s*(?:the)?[\s-]*$", re.IGNORECASE)
 _FAR = 60
@@ -43,8 +51,10 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
 
 
 def _adjoins(text: str, start: int, end: int, hit: FacetHit) -> bool:
-    gap = text[hit.end : start] if hit.end <= start else text[end : hit.start]
-    return len(gap) <= 1 and hit.end <= start
+    """Whether a name or figure stands right behind the field: PEP 617, but not the verb in
+    "which abbreviation corresponds to".
+    """
+    return 0 <= start - hit.end <= 1 and not text[start].islower()
 
 
 def _leading(gap: str) -> float:

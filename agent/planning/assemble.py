@@ -10,18 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.planning.form import asked_of, keyed, offered, settled
+from agent.planning.joins import Accepted, Joined, join
+from agent.planning.smalltalk import is_small_talk
+from agent.planning.subject import subject
+from agent.planning.uses import SOFT, Use
 from graph.ports import Ask
 from schemas.collection import Collection
 from schemas.filters import AllOf, Compare, Filter, Op, all_of, leaves
 from schemas.mentions import Mention, Proposal
 from schemas.operators import MEMBERSHIP
 from schemas.plan import Branch, PlanOutcome, Problem
-
-from agent.planning.form import asked_of, keyed, offered, settled
-from agent.planning.joins import Accepted, Joined, join
-from agent.planning.smalltalk import is_small_talk
-from agent.planning.subject import subject
-from agent.planning.uses import SOFT, Use
 
 MOST_BRANCHES = 4
 _COMPARED = re.compile(
@@ -40,7 +39,7 @@ def make_proposal(
     mentions: Sequence[Mention],
     reply: Mapping[str, Any] | None,
 ) -> Proposal:
-    """What planning makes of a reply; `reply` is None where the model gave none that can be used."""
+    """What planning makes of a reply; None where the model gave none that can be used."""
     if is_small_talk(ask.question):
         return Proposal(outcome=PlanOutcome.NOT_A_QUESTION, query=ask.question)
     asked = asked_of(ask, collection, mentions)
@@ -61,9 +60,7 @@ def make_proposal(
     )
 
 
-def _unfiltered(
-    ask: Ask, outcome: PlanOutcome, problems: Sequence[Problem] = ()
-) -> Proposal:
+def _unfiltered(ask: Ask, outcome: PlanOutcome, problems: Sequence[Problem] = ()) -> Proposal:
     branch = Branch(query=ask.question)
     return Proposal(
         outcome=outcome, query=ask.question, branches=(branch,), problems=tuple(problems)
@@ -117,18 +114,14 @@ def _accepted(
     return _changed(ask.question, chosen, collection)
 
 
-def _changed(
-    question: str, chosen: Sequence[Accepted], collection: Collection
-) -> list[Accepted]:
+def _changed(question: str, chosen: Sequence[Accepted], collection: Collection) -> list[Accepted]:
     """Earlier conditions give way to new ones of the same field, unless those are added."""
     now = [one for one in chosen if one.turn == 0]
     fields = {one.use.field for one in now}
     added = bool(_ADDED.search(question))
     kept: list[Accepted] = []
     for one in chosen:
-        if one.turn == 0:
-            kept.append(one)
-        elif one.use.field not in fields:
+        if one.turn == 0 or one.use.field not in fields:
             kept.append(one)
         elif added and _same_kind(one.use, now):
             kept.append(replace(one, added=True))
@@ -138,9 +131,7 @@ def _changed(
 
 
 def _same_kind(use: Use, now: Sequence[Accepted]) -> bool:
-    return any(
-        other.use.field == use.field and other.use.excluded == use.excluded for other in now
-    )
+    return any(other.use.field == use.field and other.use.excluded == use.excluded for other in now)
 
 
 def _both_can_hold(use: Use, now: Sequence[Accepted], collection: Collection) -> bool:
@@ -162,9 +153,7 @@ def _branches(question: str, query: str, joined: Joined) -> tuple[Branch, ...]:
     """One branch per value where several sources are to be compared, else one."""
     whole = (Branch(query=query, filter=joined.filter),)
     several = [
-        leaf
-        for leaf in leaves(joined.filter)
-        if leaf.op is Op.IN and isinstance(leaf.value, tuple)
+        leaf for leaf in leaves(joined.filter) if leaf.op is Op.IN and isinstance(leaf.value, tuple)
     ]
     if len(several) != 1 or not _COMPARED.search(question):
         return whole
@@ -175,7 +164,10 @@ def _branches(question: str, query: str, joined: Joined) -> tuple[Branch, ...]:
     if any(part.op in MEMBERSHIP for part in rest) or not _is_conjunction(joined, several[0]):
         return whole
     return tuple(
-        Branch(query=query, filter=_with(joined, several[0], Compare(op=Op.EQ, field=several[0].field, value=v)))
+        Branch(
+            query=query,
+            filter=_with(joined, several[0], Compare(op=Op.EQ, field=several[0].field, value=v)),
+        )
         for v in values
     )
 

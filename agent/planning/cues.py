@@ -22,13 +22,22 @@ class Direction(StrEnum):
     AFTER = "after"
 
 
-_ARTICLE = r"(?:\s*(?:the|a|an|of|year|years?|date|day|about|around|roughly|time|in|on|is|was|价格)\b)*\s*"
+_ARTICLE = (
+    r"(?:\s*(?:the|a|an|of|year|years?|date|day|about|around|roughly|time|in|on|is|was|价格)\b)*\s*"
+)
 
 _DATE_PRE = (
     (Direction.SINCE, r"(?:no|not)\s+(?:earlier|sooner|older)\s+than|not\s+before"),
-    (Direction.UNTIL, r"(?:no|not)\s+later\s+than|not\s+after|up\s+(?:to|until)(?:\s+and\s+including)?"),
+    (
+        Direction.UNTIL,
+        r"(?:no|not)\s+later\s+than|not\s+after|up\s+(?:to|until)(?:\s+and\s+including)?",
+    ),
     (Direction.UNTIL, r"by|as\s+of|until|till|through|thru|ending\s+(?:in|with|on)"),
-    (Direction.AFTER, r"(?<!not )(?<!not)(?:after|later\s+than|newer\s+than|more\s+recent(?:ly)?\s+than|following|past)"),
+    (
+        Direction.AFTER,
+        r"(?<!not )(?<!not)(?:after|later\s+than|newer\s+than|more\s+recent(?:ly)?\s+than|"
+        r"following|past)",
+    ),
     (
         Direction.BEFORE,
         r"(?<!not )(?:before|prior\s+to|earlier\s+than|older\s+than|ahead\s+of|preceding|pre-?)",
@@ -40,19 +49,37 @@ _DATE_PRE = (
     (Direction.AFTER, r"晚于|迟于"),
 )
 _DATE_POST = (
-    (Direction.SINCE, r"(?:,?\s*(?:or|and)\s+(?:later|newer|after|since|younger)|,?\s*onwards?|\s+on\b(?!\s+\w)|\+)"),
+    (
+        Direction.SINCE,
+        r"(?:,?\s*(?:or|and)\s+(?:later|newer|after|since|younger)|,?\s*onwards?|\s+on\b(?!\s+\w)|\+)",
+    ),
     (Direction.UNTIL, r"(?:,?\s*(?:or|and)\s+(?:earlier|before|older))"),
     (Direction.BEFORE, r"(?:\s*\(exclusive\))"),
-    (Direction.UNTIL, r"(?:年?\s*(?:及|和|或)(?:其?之前|其?以前|更早)|年?(?:底)?为止|年?底(?:之前|以前|前))"),
-    (Direction.SINCE, r"(?:年?\s*(?:及|和|或)(?:其?之后|其?以后|更晚|更新)|年?(?:以来|至今|起|开始(?!之)))"),
+    (
+        Direction.UNTIL,
+        r"(?:年?\s*(?:及|和|或)(?:其?之前|其?以前|更早)|年?(?:底)?为止|年?底(?:之前|以前|前))",
+    ),
+    (
+        Direction.SINCE,
+        r"(?:年?\s*(?:及|和|或)(?:其?之后|其?以后|更晚|更新)|年?(?:以来|至今|起|开始(?!之)))",
+    ),
     (Direction.AFTER, r"(?:年?\s*(?:之后|以后|过后|后(?![\u4e00-\u9fff]?期)))"),
     (Direction.BEFORE, r"(?:年?\s*(?:之前|以前|前(?!后)))"),
 )
 _NUMBER_PRE = (
-    (Direction.SINCE, r"at\s+least|no\s+(?:less|fewer|lower|smaller)\s+than|not\s+(?:less|fewer|lower|under|below)\s*(?:than)?"),
-    (Direction.SINCE, r"(?:a\s+)?minimum\s+of|min\.?|greater\s+than\s+or\s+equal\s+to|>=|≥|from\s+at\s+least|starting\s+at"),
+    (
+        Direction.SINCE,
+        r"at\s+least|no\s+(?:less|fewer|lower|smaller)\s+than|not\s+(?:less|fewer|lower|under|below)\s*(?:than)?",
+    ),
+    (
+        Direction.SINCE,
+        r"(?:a\s+)?minimum\s+of|min\.?|greater\s+than\s+or\s+equal\s+to|>=|≥|from\s+at\s+least|starting\s+at",
+    ),
     (Direction.UNTIL, r"at\s+(?:the\s+)?most|no\s+(?:more|greater|higher|larger|bigger)\s+than"),
-    (Direction.UNTIL, r"not\s+(?:more|greater|higher|over|above|exceeding)\s*(?:than)?|(?:a\s+)?maximum\s+of|max\.?|up\s+to"),
+    (
+        Direction.UNTIL,
+        r"not\s+(?:more|greater|higher|over|above|exceeding)\s*(?:than)?|(?:a\s+)?maximum\s+of|max\.?|up\s+to",
+    ),
     (Direction.UNTIL, r"less\s+than\s+or\s+equal\s+to|<=|≤|not\s+exceed(?:ing)?|within"),
     (
         Direction.AFTER,
@@ -64,14 +91,23 @@ _NUMBER_PRE = (
         r"(?:less|fewer|lower|smaller|shorter|younger|lighter|cheaper|slower|earlier|narrower|weaker|worse)\s+(?:\w+\s+)?than"
         r"|below|under|<|beneath|before|prior\s+to",
     ),
-    (Direction.SINCE, r"不少于|不低于|不小于|至少(?:要|得|是|为|在|有)?|起码(?:是|有)?|最少|大于等于"),
+    (
+        Direction.SINCE,
+        r"不少于|不低于|不小于|至少(?:要|得|是|为|在|有)?|起码(?:是|有)?|最少|大于等于",
+    ),
     (Direction.UNTIL, r"不超过|不多于|不高于|不大于|至多|最多|最高|小于等于|不要超过|控制在"),
     (Direction.AFTER, r"大于|高于|超过|多于|超出"),
     (Direction.BEFORE, r"小于|低于|少于|不到|不足"),
 )
 _NUMBER_POST = (
-    (Direction.SINCE, r"\s*(?:or|and)\s+(?:more|above|higher|over|greater|up|better|larger|older|longer)(?!\s+(?:than|[\d$€£]))|\s*\+|\s*plus\b"),
-    (Direction.UNTIL, r"\s*(?:or|and)\s+(?:less|fewer|below|lower|under|smaller|younger|shorter|cheaper)(?!\s+(?:than|[\d$€£]))"),
+    (
+        Direction.SINCE,
+        r"\s*(?:or|and)\s+(?:more|above|higher|over|greater|up|better|larger|older|longer)(?!\s+(?:than|[\d$€£]))|\s*\+|\s*plus\b",
+    ),
+    (
+        Direction.UNTIL,
+        r"\s*(?:or|and)\s+(?:less|fewer|below|lower|under|smaller|younger|shorter|cheaper)(?!\s+(?:than|[\d$€£]))",
+    ),
     (Direction.SINCE, r"(?:及|和|或)?以上|起(?![\u4e00-\u9fff]飞)|或者?更高|或者?更多"),
     (Direction.UNTIL, r"(?:及|和|或)?(?:以下|以内|之内|之下)|或者?更低|或者?更少"),
 )

@@ -12,7 +12,8 @@ from agent.planning.periods import Period
 @dataclass(frozen=True)
 class Calendar:
     """What dates are read by. `fiscal_start` is the month (1..12) in which a fiscal year begins;
-    `day_first` decides 03/04/2025 (None: month first, with a note)."""
+    `day_first` decides 03/04/2025 (None: month first, with a note).
+    """
 
     today: dt.date
     fiscal_start: int = 1
@@ -22,7 +23,8 @@ class Calendar:
 @dataclass(frozen=True)
 class Dated:
     """Words with their period. `rolling`: a window that ends today; `bare_year`: four digits
-    that could be a number too; `guessed`: parts such as the year were not said."""
+    that could be a number too; `guessed`: parts such as the year were not said.
+    """
 
     start: int
     end: int

@@ -17,9 +17,12 @@ from agent.planning.dated import Calendar, Dated
 from agent.planning.periods import Period
 
 _JOIN = re.compile(
-    r"\s*(?:-|–|—|~|～|to|through|thru|until|till|up\s+to|and|至|到|和|与|直到)\s*(?:the\s+)?", re.IGNORECASE
+    r"\s*(?:-|–|—|~|～|to|through|thru|until|till|up\s+to|and|至|到|和|与|直到)\s*(?:the\s+)?",
+    re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"(?:between|in\s+the\s+(?:period|window)|介于|在)\s*(?:the\s+)?(?:years?\s+)?$", re.I)
+_BETWEEN = re.compile(
+    r"(?:between|in\s+the\s+(?:period|window)|介于|在)\s*(?:the\s+)?(?:years?\s+)?$", re.I
+)
 _FROM = re.compile(r"(?:\bfrom|\bsince|从|自从?)\s*(?:the\s+)?(?:years?\s+)?$", re.I)
 _AFTER_RANGE = re.compile(r"\s*(?:之间|期间|间)")
 _BEGINNING = re.compile(r"(?:the\s+)?(?P<edge>beginning|start|end|close)\s+of\s+(?:the\s+)?$", re.I)

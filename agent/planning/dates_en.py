@@ -95,7 +95,9 @@ def _day_of_month(m: re.Match[str], calendar: Calendar) -> Period | None:
 def _day_of_that_month(m: re.Match[str], calendar: Calendar) -> Period | None:
     shift = {"last": -1, "this": 0, "next": 1}[m["rel"].lower()]
     month = periods.containing(calendar.today, Unit.MONTH, shift)
-    return None if month is None else periods.day(month.start.year, month.start.month, int(m["day"]))
+    return (
+        None if month is None else periods.day(month.start.year, month.start.month, int(m["day"]))
+    )
 
 
 def _year_month(m: re.Match[str], _: Calendar) -> Period | None:
@@ -226,7 +228,9 @@ _RULES = (
     _rule(rf"the\s+{_DAY.replace('?:st|nd|rd|th)?', '?:st|nd|rd|th)')}", _day_of_month, "guessed"),
     _rule(r"(?P<year>(?:19|20)\d\d)[-/](?P<month>0[1-9]|1[0-2])(?![-/\d])", _year_month),
     _rule(rf"{_MONTH}{_THAT_YEAR}", _named_month),
-    _rule(rf"(?<=in\s|ce\s|re\s|er\s|il\s|of\s|ng\s|om\s|by\s|st\s){_MONTH}", _named_month, "guessed"),
+    _rule(
+        rf"(?<=in\s|ce\s|re\s|er\s|il\s|of\s|ng\s|om\s|by\s|st\s){_MONTH}", _named_month, "guessed"
+    ),
     _rule(rf"(?P<fiscal>fiscal\s+|FY\s?)?Q(?P<nth>[1-4]){_THAT_YEAR}", _quarter),
     _rule(rf"{_YEAR}[\s-]?Q(?P<nth>[1-4])", _quarter),
     _rule(r"Q(?P<nth>[1-4])", _quarter, "guessed"),
@@ -241,9 +245,7 @@ _RULES = (
     _rule(rf"(?:FY\s?|fiscal\s+(?:year\s+)?)(?:{_YEAR}|(?P<short>\d\d))", _fiscal_year),
     _rule(r"['’](?P<short>\d\d)", _short_year),
     _rule(rf"{_DAY}\s+of\s+(?P<rel>last|this|next)\s+month", _day_of_that_month),
-    _rule(
-        rf"(?P<weekday>{'|'.join(_DAYS)})\s+(?:of\s+)?(?P<rel>last|this|next)\s+week", _weekday
-    ),
+    _rule(rf"(?P<weekday>{'|'.join(_DAYS)})\s+(?:of\s+)?(?P<rel>last|this|next)\s+week", _weekday),
     _rule(
         r"(?:the\s+)?(?:(?P<decade>(?:1[89]|20)\d0)['’]?s|['’]?(?P<short>[2-9]0)['’]?s|(?P<name>"
         + "|".join(_DECADES)

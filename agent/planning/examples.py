@@ -32,14 +32,14 @@ EXAMPLES = (
         contracts => category contract => category is
         invoices => category invoice => category is
         Sales => department => department is
-        2021 => created ["2021-01-01", "2022-01-01"] | archived ["2021-01-01", "2022-01-01"] => created before
+        2021 => created 2021-01-01..2021-12-31 | archived 2021-01-01..2021-12-31 => created before
         """,
     ),
     _example(
         "Why were the final results of the 2019 audit so much lower than planned?",
         """
         final => status Final => ignore
-        2019 => created ["2019-01-01", "2020-01-01"] => ignore
+        2019 => created 2019-01-01..2019-12-31 => ignore
         """,
     ),
     _example(
@@ -47,14 +47,14 @@ EXAMPLES = (
         """
         final => status Final => status is
         invoices => category invoice => category is
-        last year => created ["2022-01-01", "2023-01-01"] => created in
+        last year => created 2022-01-01..2022-12-31 => created in
         Anna Berg => author | title => author is not
         """,
     ),
     _example(
         "2018年以来市场部的非官方新闻，除了草稿",
         """
-        2018年 => published ["2018-01-01", "2019-01-01"] => published since
+        2018年 => published 2018-01-01..2018-12-31 => published since
         市场部 => department Marketing => department is
         官方 => official => official is false
         新闻 => category news => category is
@@ -62,7 +62,7 @@ EXAMPLES = (
         """,
     ),
     _example(
-        "Laptops from Norway tagged travel with 3 ports and a price above 900 that Kim Larsen reviewed",
+        "Laptops from Norway tagged travel with 3 ports, priced above 900, that Kim Larsen reviewed",
         """
         Norway => country | maker => country is
         travel => tags => tags has

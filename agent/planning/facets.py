@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent.planning.lexicon import field_words
+from agent.planning.tables import listed
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words
 from schemas.collection import Collection, Field, FieldType
 from schemas.folding import fold
 
-from agent.planning.lexicon import field_words
-from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words
-
-_GENERIC = frozenset("name id number code date type no title day time year value key".split())
+_GENERIC = frozenset(listed("name id number code date type no title day time year value key"))
 _TRUTH = (
     frozenset({"true", "false"}),
     frozenset({"yes", "no"}),
@@ -26,7 +26,8 @@ _LONGEST = 8
 @dataclass(frozen=True)
 class FacetHit:
     """Words of a question that name a field; `weight` 0..1 says how surely. `denied`: with a
-    prefix such as un-; `asked`: what the question wants to know, rather than a condition."""
+    prefix such as un-; `asked`: what the question wants to know, rather than a condition.
+    """
 
     field: str
     start: int

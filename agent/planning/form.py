@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Mapping, Sequence
 
-import prompts
-from graph.ports import Ask
 from pydantic import JsonValue
-from schemas.collection import Collection, Field
-from schemas.mentions import Form, FormMessage, Mention, MentionKind
 
+import prompts
 from agent.planning.examples import EXAMPLES
 from agent.planning.uses import CERTAIN, IGNORE, NOT, Use, uses
+from graph.ports import Ask
+from schemas.collection import Collection, Field
+from schemas.mentions import Form, FormMessage, Mention, MentionKind
 
 PROMPT = "plan"
 _KEY_LENGTH = 40
@@ -55,7 +56,8 @@ def asked_of(
 
 def settled(ask: Ask, collection: Collection, mention: Mention) -> Use | None:
     """The one use of a mention that needs no judgement: compared with the field beside it, or
-    excluded by the word beside it."""
+    excluded by the word beside it.
+    """
     uses_of = offered(ask, collection, mention)
     certain = CERTAIN in mention.hint.split() or (_is_denied(mention) and len(uses_of) == 1)
     return next(iter(uses_of.values()), None) if certain else None
@@ -104,9 +106,7 @@ def describe(fields: Sequence[Field]) -> str:
     return "\n".join(("Fields:", *lines))
 
 
-def _question(
-    ask: Ask, mentions: Sequence[Mention], asked: Mapping[str, Sequence[str]]
-) -> str:
+def _question(ask: Ask, mentions: Sequence[Mention], asked: Mapping[str, Sequence[str]]) -> str:
     earlier = [f"Earlier: {turn}" for turn in ask.history[-MOST_TURNS:]]
     lines = [*earlier, f"Question: {ask.question}", "Found:"]
     for key, mention in keyed(mentions).items():
@@ -120,7 +120,18 @@ def _question(
 
 def _reading(mention: Mention, field: str) -> str:
     values = [c.value for c in mention.choices if c.field == field and c.value is not None]
-    shown = [json.dumps(v, ensure_ascii=False) if not isinstance(v, str) else v for v in values]
+    shown = [_shown(mention, value) for value in values]
     if not shown or shown == [mention.words]:
         return field
     return f"{field} {', '.join(shown[:3])}"
+
+
+def _shown(mention: Mention, value: JsonValue) -> str:
+    """A value for the model's eyes; periods with their last day."""
+    if isinstance(value, list) and mention.kind is MentionKind.PERIOD:
+        first, end = str(value[0]), str(value[-1])
+        if len(end) == len("2024-01-01"):
+            last = dt.date.fromisoformat(end) - dt.timedelta(days=1)
+            return f"{first}..{last.isoformat()}"
+        return f"{first}..{end}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.planning.uses import Use
 from schemas.collection import Collection
 from schemas.filters import AnyOf, Compare, Element, Filter, Op, all_of, any_of
 from schemas.plan import Condition
-
-from agent.planning.uses import Use
 
 _OR = re.compile(r"\bor\b|\beither\b|或|要么|\bas\s+well\s+as\b|\btogether\s+with\b", re.IGNORECASE)
 _AND = re.compile(r"\band\b|&|和|与|及|且|并|同时", re.IGNORECASE)
@@ -136,7 +135,8 @@ def _ranges(text: str, periods: list[Accepted]) -> list[Joined]:
 
 def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) -> bool:
     """Whether every value must hold: on list fields unless "or" stands between them, on others
-    only where the wording insists (at the same time)."""
+    only where the wording insists (at the same time).
+    """
     first, last = members[0], members[-1]
     between = text[first.end : last.start] if first.turn == last.turn == 0 else ""
     if _OR.search(between):
@@ -144,9 +144,7 @@ def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) 
     if re.search(r"at\s+the\s+same\s+time|simultaneously|同时|\bboth\b", between, re.IGNORECASE):
         return True
     field = collection.by_name.get(first.use.field)
-    if field is None or not field.type.is_list:
-        return False
-    return True
+    return field is not None and field.type.is_list
 
 
 def _alternative(

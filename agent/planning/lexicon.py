@@ -97,8 +97,8 @@ round trip | roundtrip
 """
 
 _FIELDS = """
-author | writer | written by | write | wrote | written | authored | co-wrote | cowrote | by | 作者 | 撰写 | 编写 | 写的
-date | created | create | published | publish | released | release | issued | dated | 发布 | 发表 | 创建 | 日期 | 提交
+author | writer | written by | write | wrote | written | authored | co-wrote | by | 作者 | 撰写 | 编写
+date | created | create | published | publish | released | issued | dated | 发布 | 创建 | 日期 | 提交
 department | division | team | 部门
 category | kind | sort | type | 类别 | 类型 | 种类 | 分类
 status | state | stage | 状态

@@ -11,18 +11,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from schemas.collection import Field, FieldType, Scalar
-
 from agent.planning.words import FUNCTION_WORDS, keys
+from schemas.collection import Field, FieldType, Scalar
 
 _NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
 _SUCH_AS = re.compile(r"(?:such\s+as|e\.g\.|for\s+example|例如|比如|如)[:,\s]*(?P<list>[^.;；。]+)")
-_LISTED = re.compile(r":\s*(?P<list>[A-Z][\w .&/-]*(?:,\s*[A-Z][\w .&/-]*)+(?:,?\s+or\s+[A-Z][\w .&/-]*)?)\.?\s*$")
+_LISTED = re.compile(
+    r":\s*(?P<list>[A-Z][\w .&/-]*(?:,\s*[A-Z][\w .&/-]*)+(?:,?\s+or\s+[A-Z][\w .&/-]*)?)\.?\s*$"
+)
 _PARENTHESIS = re.compile(r"\b(?P<code>[A-Z][A-Z0-9]{1,15})\s+\((?P<meaning>[^()]{3,60})\)")
 _CLAUSE = re.compile(
     r"^\s*(?P<code>\d{1,6}|[A-Z][A-Z0-9]*(?:\s[A-Z][A-Z0-9]+)*)\s+(?:for\s+|is\s+|means\s+|=\s*)?(?:an?\s+|the\s+)?(?P<meaning>[^\d].{2,60})$"
 )
-_RANGE = re.compile(r"\b(?P<word>[a-z]{4,20})\s+(?:are\s+|is\s+)?(?P<low>\d+)\s+(?:to|-)\s+(?P<high>\d+)")
+_RANGE = re.compile(
+    r"\b(?P<word>[a-z]{4,20})\s+(?:are\s+|is\s+)?(?P<low>\d+)\s+(?:to|-)\s+(?P<high>\d+)"
+)
 _NAMED_ZH = re.compile(r"(?P<word>[\u4e00-\u9fff]{2,6}?)(?:为|是|=)\s*(?P<value>\d+)")
 
 

@@ -46,7 +46,7 @@ COUNT_ZH = rf"(?:\d+|{CHINESE_PATTERN}|半)"
 
 
 def chinese(text: str) -> int | None:
-    """The number written in Chinese characters, digit by digit (二〇二四) or with units (二十四)."""
+    """The number in Chinese characters, digit by digit (二〇二四) or with units (二十四)."""
     if not text or any(c not in _CHINESE_DIGITS and c not in _CHINESE_UNITS for c in text):
         return None
     if not any(c in _CHINESE_UNITS for c in text):

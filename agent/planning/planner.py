@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graph.ports import Ask
-from schemas.collection import Collection, Field
-from schemas.mentions import Choice, Form, Mention, MentionKind, Proposal
-from schemas.plan import Condition, Mode
-
 from agent.planning.assemble import make_proposal
 from agent.planning.dated import Calendar
 from agent.planning.form import MOST_TURNS, make_form
 from agent.planning.linking import Linker
 from agent.planning.smalltalk import is_small_talk
+from graph.ports import Ask
+from schemas.collection import Collection, Field
+from schemas.mentions import Choice, Form, Mention, MentionKind, Proposal
+from schemas.plan import Condition, Mode
 
 _KEPT = 16
 
@@ -55,9 +54,7 @@ class Planner:
             )
         return (*earlier, *linker.link(ask.question, calendar, allowed))
 
-    def form(
-        self, ask: Ask, collection: Collection, mentions: Sequence[Mention]
-    ) -> Form | None:
+    def form(self, ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Form | None:
         return make_form(ask, collection, mentions, _usable(ask, collection))
 
     def assemble(

@@ -1,4 +1,4 @@
-"""Words that ask for a field to be missing or present: no department, without a version, 没有部门."""
+"""Words that ask for a field to be missing or present: no department, 没有部门."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from schemas.collection import Field
-
 from agent.planning.facets import FacetHit
+from schemas.collection import Field
 
 _MISSING = re.compile(
     r"(?:\b(?:no|without|lack(?:s|ing)?|missing|never\s+had|(?:do|does|did)(?:\s+not|n['’]t)\s+have|"

@@ -12,7 +12,10 @@ _PHRASE = (
     r"|that\s+helps(?:\s+a\s+lot)?|much\s+appreciated|how\s+are\s+you"
     r"|你好|您好|大家好|早上好|下午好|晚上好|谢谢(?:你|您|啦|了)?|多谢|感谢|非常感谢|好的?|好吧|嗯+|行|知道了|明白了?|了解了?|收到|再见|拜拜|不用了|没事了?|辛苦了|太好了|不错"
 )
-_ONLY = re.compile(rf"(?:(?:{_PHRASE})(?:\s*[,.!~;，。！～…、]\s*|\s+|$|(?=[\u4e00-\u9fff])))+[.!?。！？🙂👍\s]*", re.IGNORECASE)
+_ONLY = re.compile(
+    rf"(?:(?:{_PHRASE})(?:\s*[,.!~;，。！～…、]\s*|\s+|$|(?=[\u4e00-\u9fff])))+[.!?。！？🙂👍\s]*",
+    re.IGNORECASE,
+)
 
 
 def is_small_talk(text: str) -> bool:

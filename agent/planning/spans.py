@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent.planning.spans_zh import pieces
+from agent.planning.tables import listed
 from agent.planning.words import CJK, ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key
 
 _QUOTED = re.compile(
@@ -28,7 +29,11 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _EDGES = " \t,.;:!?\"“”'‘’()[]，。？！；：、"
-_CONNECTORS = frozenset("of the & de la le van von der den del di da du - – y".split())
+_CONNECTORS = frozenset(
+    listed("""
+    of the & de la le van von der den del di da du - – y
+    """)
+)
 _SYMBOLIC = re.compile(
     r"\\\w|[A-Za-z]+[-–./]?\d[\w\-–./:]*|\d+[A-Z]+\w*|\d[\d.,]*(?:[-–—/:]\d[\d.]*)+|[A-Za-z]{1,6}-\d+\w*|[–—-]"
 )
@@ -39,7 +44,8 @@ _STATE = re.compile(r",\s[A-Z]{2,3}\b|,\s[A-Z][a-z]+(?=\s*[.?!]?\s*$|[.?])")
 @dataclass(frozen=True)
 class Span:
     """Text of the question with its offsets; `sure` where the writer marked it (quotes),
-    `contained` where the wording says that it is part of a longer text."""
+    `contained` where the wording says that it is part of a longer text.
+    """
 
     start: int
     end: int
@@ -93,7 +99,9 @@ def find_names(text: str, taken: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
         if run and not joined:
             _close(text, run, spans)
             run = []
-        inside = bool(run) and (word == "&" or word.lower() in _CONNECTORS and text[run[-1][0]].isupper())
+        inside = bool(run) and (
+            word == "&" or (word.lower() in _CONNECTORS and text[run[-1][0]].isupper())
+        )
         if inside or _is_subject(text, start, word):
             run.append((start, end))
         else:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agent.planning.joins import Accepted
+from agent.planning.tables import listed
 from agent.planning.words import FUNCTION_WORDS, tokens
 
 _LEAD = re.compile(
@@ -13,8 +14,14 @@ _LEAD = re.compile(
     r"during|between|over|within|with|without|except|not|the|a|an|and|or|at|least|more|less|than|above|below|under)\s+)+$",
     re.IGNORECASE,
 )
-_EMPTY = frozenset("pep peps document documents doc docs file files article articles one ones".split())
-_FUNCTION_ZH = re.compile(r"[的了吗呢吧啊呀是在有和与及或被把给我你您他她它们哪些个什么怎么样请帮找列出一下里中关于所有文档文件？。，！、\s]+")
+_EMPTY = frozenset(
+    listed("""
+    pep peps document documents doc docs file files article articles one ones
+    """)
+)
+_FUNCTION_ZH = re.compile(
+    r"[的了吗呢吧啊呀是在有和与及或被把给我你您他她它们哪些个什么怎么样请帮找列出一下里中关于所有文档文件？。，！、\s]+"
+)
 
 
 def subject(question: str, accepted: Sequence[Accepted]) -> str:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from pydantic import JsonValue
-from schemas.collection import Collection, Field, FieldType
-from schemas.filters import Compare, Element, Filter, Not, Op, all_of
-from schemas.mentions import Choice, Mention, MentionKind
 
 from agent.planning.cues import Direction
 from agent.planning.facets import is_boolean
+from schemas.collection import Collection, Field, FieldType
+from schemas.filters import Compare, Element, Filter, Not, Op, all_of
+from schemas.mentions import Choice, Mention, MentionKind
 
 IGNORE = "ignore"
 """A topic, not a condition; always among the choices."""
@@ -56,7 +56,8 @@ _NUMBER_OPS = {
 @dataclass(frozen=True)
 class Use:
     """One way to use a mention. `parts` hold together (both ends of a period); `excluded` says
-    that they are denied."""
+    that they are denied.
+    """
 
     word: str
     field: str
@@ -106,11 +107,10 @@ def _matching(mention: Mention, found: dict[str, Use]) -> dict[str, Use]:
 
 def _denied(found: dict[str, Use]) -> dict[str, Use]:
     """What is denied right beside the mention can only be excluded; fields that cannot be
-    excluded on stay as they are."""
+    excluded on stay as they are.
+    """
     able = {use.field for use in found.values() if use.excluded}
-    return {
-        word: use for word, use in found.items() if use.excluded or use.field not in able
-    }
+    return {word: use for word, use in found.items() if use.excluded or use.field not in able}
 
 
 def _earlier(mention: Mention) -> dict[str, Use]:
@@ -185,9 +185,7 @@ def _truth(field: Field, wanted: bool) -> Element:
     if field.type is FieldType.BOOL:
         return wanted
     positive = {"true", "yes", "是", "y", "1"}
-    return next(
-        value for value in field.values if (str(value).casefold() in positive) is wanted
-    )
+    return next(value for value in field.values if (str(value).casefold() in positive) is wanted)
 
 
 def _value(mention: Mention, field: Field, choices: list[Choice]) -> Iterable[Use]:
@@ -197,7 +195,12 @@ def _value(mention: Mention, field: Field, choices: list[Choice]) -> Iterable[Us
     listed = field.type.is_list
     if len(values) > 1:
         yes, no, value = Op.IN, Op.NOT_IN, values
-        yield from _both(field, "has" if listed else "is", Compare(op=yes, field=field.name, value=value), Compare(op=no, field=field.name, value=value))
+        yield from _both(
+            field,
+            "has" if listed else "is",
+            Compare(op=yes, field=field.name, value=value),
+            Compare(op=no, field=field.name, value=value),
+        )
         return
     yes, no = (Op.CONTAINS, Op.NOT_CONTAINS) if listed else (Op.EQ, Op.NE)
     yield from _both(
@@ -247,9 +250,7 @@ def _period(mention: Mention, field: Field, choice: Choice) -> Iterable[Use]:
         yield Use(f"{field.name} not in", field.name, parts, excluded=True)
 
 
-def _period_parts(
-    field: str, direction: Direction, start: str, end: str
-) -> tuple[Compare, ...]:
+def _period_parts(field: str, direction: Direction, start: str, end: str) -> tuple[Compare, ...]:
     since = Compare(op=Op.GE, field=field, value=start)
     before = Compare(op=Op.LT, field=field, value=end)
     match direction:

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from schemas.collection import Collection, Field, FieldType, Scalar
-
 from agent.planning.facets import is_boolean
 from agent.planning.lexicon import other_words
 from agent.planning.meanings import meanings
 from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, keys
+from schemas.collection import Collection, Field, FieldType, Scalar
 
 LONGEST = 24
 RESCORED = 200
@@ -154,9 +153,7 @@ class ValueIndex:
                 yield from self._longest_part(run, at, entries)
 
     @staticmethod
-    def _longest_part(
-        run: Sequence[Token], at: int, entries: Sequence[Entry]
-    ) -> Iterator[Match]:
+    def _longest_part(run: Sequence[Token], at: int, entries: Sequence[Entry]) -> Iterator[Match]:
         end = at + 1
         while end < len(run):
             phrase = tuple(token.key for token in run[at : end + 1])
@@ -195,9 +192,7 @@ class ValueIndex:
         }
         if not mended:
             return
-        words = [
-            Token(t.text, t.start, t.end, mended.get(id(t), t.key)) for t in question
-        ]
+        words = [Token(t.text, t.start, t.end, mended.get(id(t), t.key)) for t in question]
         touched = {(t.start, t.end) for t in question if id(t) in mended}
         for match in [*self._whole(text, words), *self._partial(text, [words])]:
             if any(match.start <= start and end <= match.end for start, end in touched):
@@ -226,9 +221,7 @@ def _grams(word: str) -> set[str]:
 
 
 def _contains(whole: tuple[str, ...], part: tuple[str, ...]) -> bool:
-    return any(
-        whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1)
-    )
+    return any(whole[i : i + len(part)] == part for i in range(len(whole) - len(part) + 1))
 
 
 def _common(run: Sequence[Token], value: tuple[str, ...]) -> int:
@@ -258,7 +251,7 @@ def _stands_alone(text: str, part: Sequence[Token]) -> bool:
     start, end = part[0].start, part[-1].end
     if part[0].text[0].isdigit():
         glued = re.search(r"(?:\d[.,_:/-]|[A-Za-z]{4,}|[_@#/.-])$", text[:start])
-        if glued and not (glued.group() in "#@"):
+        if glued and glued.group() not in "#@":
             return False
     if part[-1].text[-1].isdigit() and re.match(r"[.,_:/]\d|_|\d", text[end:]):
         return False

@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agent.planning.tables import listed
 from schemas.folding import fold
 
 CJK = r"\u3400-\u9fff\u3040-\u30ff"
@@ -93,37 +94,38 @@ def name_words(name: str) -> str:
 
 
 FUNCTION_WORDS = frozenset(
-    """
-    a an the this that these those there here it its they them their he she his her i me my we us our you
-    your who whom whose which what when where why how and or but nor not no yes if then than as at by for
-    from in into of off on onto out over to under up with within without about above after against along
-    among around because before behind below between both during each either else ever every except few
-    is are was were be been being am do does did done doing have has had having can could may might must
-    shall should will would just only also too very more most much many some any all such same other
-    another own so s t re ve ll d m
-    show list give find get tell look looking search need want like let please help know see see make
-    got put take go going come use using say said mention mentioned deal dealt happen happened exist
-    count number total sum average mean maximum minimum highest lowest least greatest largest smallest
-    biggest longest shortest oldest youngest first last best return display name named called mentioned
-    larger greater smaller bigger higher lower faster slower longer shorter older younger fewer less earlier later
-    prior entire total time times
-    entered received listed located held used made played happening called located based associated
-    amount order record records rank ranked way place entry
-    sort sorted sorting ascending descending alphabetical alphabetically alphabetic ordered order each ids played
-    everything anything something nothing thing stuff kind hi hello hey thanks thank ok okay
-    good great nice best interesting some one ones
-    value corresponding different distinct again available information detail
-    """.split()
+    listed("""
+    a an the this that these those there here it its they them their he she his her i me my
+    we us our you your who whom whose which what when where why how and or but nor not no
+    yes if then than as at by for from in into of off on onto out over to under up with
+    within without about above after against along among around because before behind below
+    between both during each either else ever every except few is are was were be been
+    being am do does did done doing have has had having can could may might must shall
+    should will would just only also too very more most much many some any all such same
+    other another own so s t re ve ll d m show list give find get tell look looking search
+    need want like let please help know see see make got put take go going come use using
+    say said mention mentioned deal dealt happen happened exist count number total sum
+    average mean maximum minimum highest lowest least greatest largest smallest biggest
+    longest shortest oldest youngest first last best return display name named called
+    mentioned larger greater smaller bigger higher lower faster slower longer shorter older
+    younger fewer less earlier later prior entire total time times entered received listed
+    located held used made played happening called located based associated amount order
+    record records rank ranked way place entry sort sorted sorting ascending descending
+    alphabetical alphabetically alphabetic ordered order each ids played everything
+    anything something nothing thing stuff kind hi hello hey thanks thank ok okay good
+    great nice best interesting some one ones value corresponding different distinct again
+    available information detail
+    """)
 )
 """Words that carry no subject: grammar, and the verbs and nouns of asking."""
 
 ENTITY_NOUNS = frozenset(
-    """
-    movie film song music event concert game match show restaurant hotel apartment flat house room car flight
-    bus train ticket trip book article document paper file record item product player team student teacher
-    course class school company person people man woman city country website page episode race driver rider
-    ride therapist doctor dentist place attraction store shop account user customer employee
-    weather vacation rental
-    """.split()
+    listed("""
+    movie film song music event concert game match show restaurant hotel apartment flat
+    house room car flight bus train ticket trip book article document paper file record
+    item product player team student teacher course class school company person people man
+    woman city country website page episode race driver rider ride therapist doctor dentist
+    place attraction store shop account user customer employee weather vacation rental
+    """)
 )
 """Nouns for what is looked for; seldom a value themselves: "a drama movie"."""

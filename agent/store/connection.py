@@ -97,7 +97,7 @@ class Connection:
             retry=retry_if_exception_type(StoreUnavailable),
             stop=stop_after_attempt(self._patience.attempts)
             | stop_after_delay(self._patience.budget),
-            wait=wait_random_exponential(multiplier=0.1, max=self._patience.longest_wait),
+            wait=wait_random_exponential(multiplier=0.25, max=self._patience.longest_wait),
             reraise=True,
         )
         return await retrying(self._attempt, method, args, kwargs)
@@ -133,9 +133,14 @@ class Connection:
             # pymilvus retries 75 times by itself; this layer is the only one that does.
             return getattr(self._connected(), method)(*args, retry_times=0, **kwargs)
         except MilvusException as error:
-            raise self._translated(error.code, error.message, error.retriable) from error
+            fault = self._translated(error.code, error.message, error.retriable)
+            cause: Exception = error
         except grpc.RpcError as error:
-            raise self._translated(error.code(), error.details() or "", False) from error
+            fault = self._translated(error.code(), error.details() or "", False)
+            cause = error
+        if isinstance(fault, StoreUnavailable):
+            self._forget()
+        raise fault from cause
 
     def _connected(self) -> MilvusClient:
         with self._guard:
@@ -150,6 +155,13 @@ class Connection:
                     grpc_options={"grpc.keepalive_time_ms": _KEEPALIVE_MS},
                 )
             return self._client
+
+    def _forget(self) -> None:
+        """Connect anew next time: a channel that has failed backs off for seconds, also from a
+        store that is there again.
+        """
+        with self._guard:
+            self._client = None
 
     def _translated(self, code: object, message: str, retriable: bool) -> StoreError:
         line = _RETRY_NOTE.sub("", " ".join(message.split()))[:300]

@@ -11,7 +11,8 @@ from pydantic import JsonValue
 from agent.store.analysis import ANALYZER
 from agent.store.archive import archived, forget
 from agent.store.bases import Base, Bases
-from agent.store.commit import Before, commit, stored, sweep
+from agent.store.batch import Written, encoded
+from agent.store.commit import commit, stored, sweep
 from agent.store.connection import Connection
 from agent.store.declared import merged_fields, stored_fields
 from agent.store.generations import (
@@ -26,22 +27,9 @@ from agent.store.layout import Catalogue
 from agent.store.reading import pages, remove, rows_by
 from agent.store.revising import restore, set_metadata
 from agent.store.revisions import Clock, new_revision
-from agent.store.rows import Row, check_dimension, chunk_rows, document_row, to_document
+from agent.store.rows import check_dimension, to_document
 from schemas.collection import Field
-from schemas.drafts import DocumentDraft
-from schemas.errors import IngestError
 from schemas.hits import Document
-
-Written = tuple[DocumentDraft, Sequence[Sequence[float]]]
-"""A document with one vector per chunk."""
-
-
-class DocumentsRefused(IngestError):
-    """Documents of a batch that cannot be stored; nothing of the batch was. `reasons` is by id."""
-
-    def __init__(self, reasons: Mapping[str, str], *, remedy: str = "") -> None:
-        super().__init__("; ".join(reasons.values()), remedy=remedy)
-        self.reasons = dict(reasons)
 
 
 class MilvusLibrary:
@@ -259,7 +247,7 @@ class MilvusLibrary:
         orphans: bool,
     ) -> None:
         before = await stored(self._bases, catalogue, [draft.id for draft, _ in documents])
-        chunks, rows = self._encode(catalogue, documents, before)
+        chunks, rows = encoded(catalogue, documents, before, self._now())
         await commit(
             self._bases,
             catalogue,
@@ -269,33 +257,3 @@ class MilvusLibrary:
             orphans=orphans,
             keep=self._keep,
         )
-
-    def _encode(
-        self,
-        catalogue: Catalogue,
-        documents: Sequence[Written],
-        before: Before,
-    ) -> tuple[list[Row], list[Row]]:
-        """Rows of chunks and of documents. Of several documents with one id the last counts."""
-        now = self._now()
-        chunks: list[Row] = []
-        rows: list[Row] = []
-        reasons: dict[str, str] = {}
-        for draft, vectors in {draft.id: (draft, vectors) for draft, vectors in documents}.values():
-            revision = new_revision(now)
-            try:
-                row = document_row(
-                    catalogue,
-                    draft,
-                    revision,
-                    enabled=bool(before.get(draft.id, {}).get("enabled", True)),
-                    at=now.isoformat(),
-                )
-                chunks += chunk_rows(catalogue, draft, vectors, revision)
-            except IngestError as error:
-                reasons[draft.id] = str(error)
-                continue
-            rows.append(row)
-        if reasons:
-            raise DocumentsRefused(reasons)
-        return chunks, rows

@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from schemas.bounds import INT64_MIN
 from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
 from schemas.compile.dialects import Dialect
 from schemas.compile.literals import literal, quote
@@ -13,7 +14,7 @@ from schemas.compile.pieces import NEVER, Piece, every, some
 from schemas.compile.places import Holds, Place
 from schemas.compile.strings import ORDERINGS
 from schemas.errors import FilterError
-from schemas.filters import INT64_MIN, Compare, Op
+from schemas.filters import Compare, Op
 from schemas.periods import EPOCH, FIRST_DAY, LAST_DAY, MS_PER_DAY, day_number, iso_day, iso_time
 from schemas.storage import column_of
 from schemas.values import Key, domain, read_row

@@ -27,7 +27,8 @@ class Place:
     """A column or JSON path. Literals are handed in as they are written in an expression.
 
     Negative comparisons are guarded against missing values. `blank` says that an empty string
-    may stand where nothing is meant, `null_exists` that a JSON null counts as there.
+    may stand where nothing is meant, `on_server` that this is a JSON path on a server, where
+    null counts as there and `in` takes the path.
     """
 
     path: str
@@ -35,7 +36,7 @@ class Place:
     holds: Holds
     nullable: bool
     blank: bool
-    null_exists: bool = False
+    on_server: bool = False
 
     @classmethod
     def of(cls, column: Column, dialect: Dialect, holds: Holds) -> Place:
@@ -49,7 +50,7 @@ class Place:
             nullable=nullable,
             blank=holds is Holds.TEXT
             and not (column.encoding is Encoding.FOLDED and nullable and not is_json),
-            null_exists=is_json and dialect is not Dialect.LITE,
+            on_server=is_json and dialect is not Dialect.LITE,
         )
 
     @property
@@ -77,17 +78,17 @@ class Place:
         return self._guarded(self.compare("!=", literal))
 
     def any_of(self, literals: Sequence[str]) -> Piece:
-        """Equal to one of the literals; `in` takes no JSON path."""
+        """Equal to one of the literals."""
         if not literals:
             return NEVER
-        if len(literals) == 1 or self.is_json or self.kind is ColumnKind.FLOAT:
+        if len(literals) == 1 or not self._takes_lists:
             return some(self.equal(literal) for literal in literals)
         return self.compare("in", literal_list(list(literals)))
 
     def none_of(self, literals: Sequence[str]) -> Piece:
         if not literals:
             return self.present()
-        if len(literals) == 1 or self.is_json or self.kind is ColumnKind.FLOAT:
+        if len(literals) == 1 or not self._takes_lists:
             return every(self.unequal(literal) for literal in literals)
         return self._guarded(self.compare("not in", literal_list(list(literals))))
 
@@ -107,7 +108,7 @@ class Place:
     def missing(self) -> Piece:
         if self.is_json:
             parts = [Piece(f"(not (exists {self.path}))")]
-            if self.null_exists and self.holds is not Holds.LIST:
+            if self.on_server and self.holds is not Holds.LIST:
                 parts.append(Piece(f"(not {self._anything().text})"))
         else:
             parts = [Piece(f"({self.path} is null)")] if self.nullable else []
@@ -117,7 +118,7 @@ class Place:
 
     def _not_null(self) -> Piece | None:
         if self.is_json:
-            typed = self.null_exists and self.holds in (Holds.NUMBER, Holds.BOOL)
+            typed = self.on_server and self.holds in (Holds.NUMBER, Holds.BOOL)
             return self._anything() if typed else Piece(f"(exists {self.path})")
         if self.nullable:
             return Piece(f"({self.path} is not null)")
@@ -137,8 +138,15 @@ class Place:
             case _ as never:
                 assert_never(never)
 
+    @property
+    def _takes_lists(self) -> bool:
+        """Whether `in` may be said here."""
+        return self.kind is not ColumnKind.FLOAT and (self.on_server or not self.is_json)
+
     def _guarded(self, piece: Piece) -> Piece:
-        return every((self.present(), piece)) if self.nullable or self.blank else piece
+        return (
+            every((self.present(), piece)) if self.nullable or self.blank or self.is_json else piece
+        )
 
     def contradiction(self) -> Piece:
         """False of every row."""

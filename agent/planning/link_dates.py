@@ -1,0 +1,76 @@
+"""Mentions of dates and periods, on the fields that can hold them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from pydantic import JsonValue
+
+from agent.planning.affinity import STRONG
+from agent.planning.cues import Direction, may_direct
+from agent.planning.dated import Calendar, Dated
+from agent.planning.dates import find_dates
+from agent.planning.scene import DATES, NUMBERS, TEXTS, Found, Scene, ranked
+from schemas.collection import Field
+from schemas.mentions import Choice, MentionKind
+
+_YEARLY = re.compile(r"year|yr|年", re.IGNORECASE)
+_AGES = re.compile(r"years?\s+old|\bage\b|年龄", re.IGNORECASE)
+_DAILY = re.compile(r"date|day|birth|when|日|时间|airdate|aired", re.IGNORECASE)
+_FIRST_YEAR, _LAST_YEAR = 1500, 2200
+
+
+def link_dates(scene: Scene, calendar: Calendar) -> Iterable[Found]:
+    """Every date that some field can hold; the others stay open to other readings."""
+    for dated in find_dates(scene.text, calendar):
+        choices = ranked(_choices(scene, dated))
+        if choices:
+            hint = _hint(scene.text, dated)
+            yield Found(MentionKind.PERIOD, dated.start, dated.end, choices, hint, rank=3)
+
+
+def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
+    near = scene.near(dated.start, dated.end)
+    period: list[JsonValue] = [dated.period.start.isoformat(), dated.period.end.isoformat()]
+    year = _years(dated)
+    for name in sorted(scene.allowed):
+        field, score = scene.catalogue.fields[name], near.get(name, 0.02)
+        if field.type in DATES:
+            yield Choice(field=name, value=period, score=score + 0.4)
+        elif field.type in NUMBERS:
+            if dated.bare_year and _is_yearly(field):
+                yield Choice(field=name, value=year, score=score + 0.4)
+        elif field.values and field.type in TEXTS and str(year) in field.values:
+            yield Choice(field=name, value=str(year), score=score + 0.3)
+        elif name in scene.open and (bonus := _text_bonus(field, dated, score)):
+            yield Choice(field=name, value=dated.words, score=score + bonus)
+
+
+def _text_bonus(field: Field, dated: Dated, score: float) -> float:
+    """How far a text field speaks of dates; 0 where it does not."""
+    yearly = dated.bare_year and _YEARLY.search(field.name)
+    if yearly or _DAILY.search(f"{field.name} {field.description}"):
+        return 0.3
+    return 0.1 if score >= STRONG else 0.0
+
+
+def _is_yearly(field: Field) -> bool:
+    if _YEARLY.search(f"{field.name} {field.description}"):
+        return not _AGES.search(field.description)
+    low, high = (field.profile.minimum, field.profile.maximum) if field.profile else (None, None)
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return False
+    return low >= _FIRST_YEAR and high <= _LAST_YEAR
+
+
+def _years(dated: Dated) -> JsonValue:
+    first, last = dated.period.start.year, dated.period.end.year - 1
+    return first if first >= last else [first, last]
+
+
+def _hint(text: str, dated: Dated) -> str:
+    if dated.direction is not None:
+        return dated.direction.value
+    clear = dated.rolling or not may_direct(text, dated.start, dated.end)
+    return Direction.IN.value if clear else ""

@@ -1,0 +1,104 @@
+"""Mentions of numbers, on the fields that they can be compared with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from pydantic import JsonValue
+
+from agent.planning.cues import Direction, may_compare
+from agent.planning.facets import is_boolean
+from agent.planning.numbers import Number, find_numbers
+from agent.planning.scene import NUMBERS, Found, Scene, ranked
+from schemas.collection import Field, FieldType
+from schemas.mentions import Choice, MentionKind
+
+NAMED = 0.3
+_FEW_VALUES = 20
+_NOUN_AFTER = re.compile(
+    r"\s+(?!(?:and|or|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}"
+)
+_UNIT = re.compile(r"(?:m|km|kg|cm|mm|mph|lb|ft|g|s|元|分|块)(?!\w)", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"\s*,?\s*(?:but|and|or|yet|但|且|并且|,|，)\s*(?:is|are|was|were|also|not)?\s*"
+    r"(?:[a-z]+\s+){0,3}(?:than|most|least|below|under|above|over)?\s*"
+    r"|\s*(?:但|且|并且|，)?\s*(?:低于|高于|小于|大于|不超过|不低于|少于|多于)\s*",
+    re.IGNORECASE,
+)
+
+
+def link_numbers(scene: Scene) -> Iterable[Found]:
+    """Every number that some field can hold. The second bound of a range goes with the field
+    of the first: "more than 6000 but less than 10000".
+    """
+    previous: Number | None = None
+    near: dict[str, float] = {}
+    for number in find_numbers(scene.text):
+        own = scene.near(number.start, number.end)
+        named = max(own.values(), default=0.0) >= NAMED + 0.1
+        if previous is None or named or not _goes_on(scene.text, previous, number):
+            near = own
+        previous = number
+        choices = ranked(_choices(scene, number, near))
+        if choices:
+            hint, rank = _hint(scene.text, number), 0.5 if number.spelled else 2.0
+            yield Found(MentionKind.NUMBER, number.start, number.end, choices, hint, rank)
+
+
+def _choices(scene: Scene, number: Number, near: Mapping[str, float]) -> Iterable[Choice]:
+    if _counts_something_else(scene.text, number, near):
+        return
+    for name in sorted(scene.allowed):
+        field, score = scene.catalogue.fields[name], near.get(name, 0.02)
+        if number.spelled and score < NAMED:
+            continue
+        if field.type in NUMBERS:
+            if field.type is FieldType.NUMBER or _is_whole(number):
+                yield Choice(field=name, value=_bounds(number), score=score + 0.05)
+        elif field.values and not is_boolean(field):
+            if number.upper is None:
+                yield from _known(field, number, score)
+        elif name in scene.open and score >= NAMED:
+            yield Choice(field=name, value=_chunk(scene.text, number), score=score)
+
+
+def _known(field: Field, number: Number, score: float) -> Iterable[Choice]:
+    """Known texts that are this number: passengers "2"."""
+    if score >= 0.2 or len(field.values) > _FEW_VALUES:
+        for value in field.values:
+            if str(value) == str(number.value):
+                yield Choice(field=field.name, value=value, score=score)
+
+
+def _counts_something_else(text: str, number: Number, near: Mapping[str, float]) -> bool:
+    """A number of things that no field is about: 500 GitHub stars."""
+    best = max(near.values(), default=0.0)
+    return best < NAMED and _NOUN_AFTER.match(text, number.end) is not None
+
+
+def _goes_on(text: str, first: Number, second: Number) -> bool:
+    both = first.direction is not None and second.direction is not None
+    return both and _GOES_ON.fullmatch(text[first.end : second.start]) is not None
+
+
+def _hint(text: str, number: Number) -> str:
+    if number.direction is not None:
+        return number.direction.value
+    return "" if may_compare(text, number.start, number.end) else Direction.IN.value
+
+
+def _bounds(number: Number) -> JsonValue:
+    return number.value if number.upper is None else [number.value, number.upper]
+
+
+def _chunk(text: str, number: Number) -> str:
+    """The number as it is written, with letters that are no unit: 3rd, 13.5x."""
+    more = re.match(r"[A-Za-z]+|\s?\(\d+\)", text[number.end :])
+    if more is None or _UNIT.match(text, number.end):
+        return number.words
+    return number.words + more.group()
+
+
+def _is_whole(number: Number) -> bool:
+    return "." not in number.words and isinstance(number.value, int)

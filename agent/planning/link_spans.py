@@ -1,0 +1,185 @@
+"""Mentions of texts that no list of values knows: quoted, identifiers, times, names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from agent.planning.affinity import STRONG
+from agent.planning.facets import FacetHit, is_asked
+from agent.planning.scene import Found, Scene, ranked
+from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
+from agent.planning.textual import textual_hint
+from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key, name_words
+from schemas.collection import Field
+from schemas.mentions import Choice, MentionKind
+
+NAME_RANK = 0.1
+_NAMED = 0.3
+_QUOTED_RANK = 10.0
+_TIMELY = re.compile(r"time|hour|时间", re.IGNORECASE)
+_FIGURES = re.compile(
+    r"date|time|phone|price|fare|cost|number|rating|score|\bage\b|year|zip|email|url|website|"
+    r"amount|balance|rent|length|duration|temperature|humidity|wind|precipitation|day|"
+    r"电话|时间|价格|地址|票价|评分|温度|时长",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(r"name|title|名", re.IGNORECASE)
+_NAME_GOES_ON = re.compile(r"\s*&?\s*[A-Z]\w+")
+_FIRST_NAME = re.compile(r"\bfirst\s?name|\bF\s?Name|given\s?name|forename", re.IGNORECASE)
+_LAST_NAME = re.compile(r"\blast\s?name|\bL\s?Name|surname|family\s?name", re.IGNORECASE)
+_PREPOSED = re.compile(
+    r"(?:\b(?:by|from|in|at|of|for|with|starring|named|called|titled|to|near|on|is|was|are|were|"
+    r"playing|like|featuring|against|player|singer|artist|and|or|does|did|do|an?|the)|[:=])"
+    r"\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+
+
+def link_quoted(scene: Scene) -> Iterable[Found]:
+    """Quoted texts: a known value where they are one, else a text of some field."""
+    for span in find_quoted(scene.text):
+        known = [
+            Choice(field=entry.field, value=entry.value, score=score)
+            for entry, score in scene.catalogue.values.entries(span.text)
+            if entry.field in scene.allowed
+        ]
+        yield _found(scene, span, known, _QUOTED_RANK)
+
+
+def link_symbolic(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
+    """Identifiers that no known value, date or comparison explains, even in part."""
+    plain = ("", "in")
+    explained = [f for f in found if f.kind is not MentionKind.NUMBER or f.hint not in plain]
+    for span in find_symbolic(scene.text):
+        named_on = span.text[0].isupper() and _NAME_GOES_ON.match(scene.text, span.end)
+        clear = all(f.apart(span.start, span.end) or _inside(f, span) for f in explained)
+        if clear and not named_on:
+            yield _found(scene, span, [], 1.0)
+
+
+def link_times(scene: Scene) -> Iterable[Found]:
+    """Times of day, on text fields about times."""
+    for span in find_times(scene.text):
+        near = scene.near(span.start, span.end)
+        choices = ranked(
+            Choice(field=name, value=span.text, score=_NAMED + near.get(name, 0.0))
+            for name in sorted(scene.open)
+            if _TIMELY.search(name)
+        )
+        yield Found(MentionKind.SPAN, span.start, span.end, choices, rank=4.0)
+
+
+def link_names(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
+    """Names and other runs of words, where some field has values that nobody listed."""
+    if all(scene.catalogue.fields[name].values for name in scene.open):
+        return
+    taken = [(f.start, f.end) for f in found]
+    taken += [
+        (hit.start, hit.end)
+        for hit in scene.hits
+        if hit.weight >= 0.4 and not _ends_name(scene.text, hit)
+    ]
+    for span in find_names(scene.text, taken):
+        near = scene.near(span.start, span.end)
+        best = max((near.get(name, 0.0) for name in scene.open), default=0.0)
+        if not _worth_asking(scene.text, span, best):
+            continue
+        halves = _first_and_last(scene, span)
+        yield from halves or (_found(scene, span, [], NAME_RANK),)
+
+
+def _found(scene: Scene, span: Span, known: Sequence[Choice], rank: float) -> Found:
+    near = scene.near(span.start, span.end)
+    choices = tuple(known) or ranked(_choices(scene, span, near))
+    sure = bool(known) and all(c.score > 0.8 and c.value != span.text for c in known)
+    kind = MentionKind.VALUE if sure else MentionKind.SPAN
+    hint = "" if rank <= NAME_RANK else textual_hint(scene.text, span)
+    return Found(kind, span.start, span.end, choices, hint, rank)
+
+
+def _choices(scene: Scene, span: Span, near: Mapping[str, float]) -> Iterable[Choice]:
+    """Fields that may hold any text; those with known titles only where they are named, and
+    not the field that is asked for.
+    """
+    asked = {hit.field for hit in scene.hits if hit.asked and hit.weight >= 0.9}
+    for name, field in scene.catalogue.fields.items():
+        closeness = near.get(name, 0.0)
+        if name not in scene.open or (closeness < _NAMED and not span.sure and name in asked):
+            continue
+        score = closeness + _prior(field, span)
+        if score > 0 and (span.sure or not field.values or closeness >= _NAMED):
+            yield Choice(field=name, value=span.text, score=score)
+
+
+def _prior(field: Field, span: Span) -> float:
+    """What a field's name says against or for holding words rather than figures."""
+    if any(c.isdigit() for c in span.text) or span.sure:
+        return 0.02
+    if _FIGURES.search(name_words(field.name)):
+        return -0.4
+    return 0.04 if _NAMES.search(field.name) else 0.02
+
+
+def _first_and_last(scene: Scene, span: Span) -> tuple[Found, ...]:
+    """A person's name over a field for the first and one for the last name."""
+    words = span.text.split()
+    ends = [
+        sorted(f for f in scene.open if pattern.search(name_words(f)))
+        for pattern in (_FIRST_NAME, _LAST_NAME)
+    ]
+    if len(words) != 2 or not all(w[:1].isupper() for w in words) or not all(ends):
+        return ()
+    places = (span.start, span.start + len(words[0])), (span.end - len(words[1]), span.end)
+    return tuple(
+        Found(
+            MentionKind.SPAN,
+            start,
+            end,
+            tuple(Choice(field=f, value=scene.text[start:end]) for f in fields),
+            rank=NAME_RANK,
+        )
+        for (start, end), fields in zip(places, ends, strict=True)
+    )
+
+
+def _inside(found: Found, span: Span) -> bool:
+    """A number that is only a part of an identifier: 37–21–12."""
+    within = span.start <= found.start and found.end <= span.end
+    return found.kind is MentionKind.NUMBER and within and found.end - found.start < len(span.text)
+
+
+def _ends_name(text: str, hit: FacetHit) -> bool:
+    """A field's word that ends a name: Mexico City, Swedish People's Party."""
+    if not text[hit.start].isupper():
+        return False
+    before = re.search(r"([A-Z][\w'’-]*)\s+$", text[: hit.start])
+    if before is None or key(before.group(1)) in FUNCTION_WORDS:
+        return False
+    return not (before.start() == 0 or text[: before.start()].rstrip()[-1:] in ".?!")
+
+
+def _worth_asking(text: str, span: Span, best: float) -> bool:
+    """Names; several words; or one word in a field's or a preposition's reach. `best` is how
+    closely the span stands to a field that could hold it.
+    """
+    if has_cjk(span.text):
+        return True
+    several = " " in span.text
+    if any(word[:1].isupper() for word in span.text.split()):
+        return several or bool(text[: span.start].strip())
+    if is_asked(text, span.start):
+        return False
+    if best >= STRONG:
+        return True
+    preposed = bool(_PREPOSED.search(text[: span.start]))
+    if several:
+        return preposed or len(text.split()) <= 5
+    return preposed and _ends_clause(text[span.end :].strip(' "'))
+
+
+def _ends_clause(after: str) -> bool:
+    """Whether a clause ends here, or a noun for what is looked for follows: a drama movie."""
+    if not after or after[0] in "?.,!" or after.startswith(("and ", "or ")):
+        return True
+    return key(after.split(maxsplit=1)[0].strip(".,?!")) in ENTITY_NOUNS

@@ -1,0 +1,82 @@
+"""Mentions of known values, of yes-or-no fields, and of fields being there or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from agent.planning.facets import is_boolean
+from agent.planning.presence import find_presence
+from agent.planning.scene import NUMBERS, Found, Scene, ranked
+from agent.planning.uses import NOT
+from agent.planning.values import Entry, Match
+from schemas.mentions import Choice, MentionKind
+
+_FEW_VALUES = 20
+_NAMED = 0.3
+_SURE_FLAG = 0.4
+
+
+def link_values(scene: Scene) -> Iterable[Found]:
+    """Known values, however they are written."""
+    for match in scene.catalogue.values.find(scene.text, scene.question):
+        if _is_name_of_field(scene, match):
+            continue
+        near = scene.near(match.start, match.end)
+        words = scene.text[match.start : match.end]
+        choices = ranked(
+            Choice(
+                field=entry.field,
+                value=entry.value if entry.upper is None else [entry.value, entry.upper],
+                score=0.5 * match.score + 0.5 * near.get(entry.field, 0.0),
+            )
+            for entry in match.entries
+            if _fits(scene, entry, words, near.get(entry.field, 0.0))
+        )
+        if choices and not (words.isdigit() and _is_plain_number(scene, choices)):
+            rank = 2 + match.score
+            yield Found(MentionKind.VALUE, match.start, match.end, choices, rank=rank)
+
+
+def _fits(scene: Scene, entry: Entry, words: str, near: float) -> bool:
+    """A title counts where it is written exactly, or where its field is named."""
+    if entry.field not in scene.allowed:
+        return False
+    return entry.field not in scene.open or near >= _NAMED or str(entry.value) == words
+
+
+def _is_name_of_field(scene: Scene, match: Match) -> bool:
+    """A part of a value inside a field's name, or a value inside a longer name."""
+    return any(
+        hit.start <= match.start
+        and match.end <= hit.end
+        and (
+            match.score < 0.85
+            or (hit.weight >= 0.9 and hit.end - hit.start > match.end - match.start)
+        )
+        for hit in scene.hits
+    )
+
+
+def _is_plain_number(scene: Scene, choices: Sequence[Choice]) -> bool:
+    """Figures that link_numbers reads better, because it knows comparisons."""
+    fields = [scene.catalogue.fields[choice.field] for choice in choices]
+    return all(f.type in NUMBERS or len(f.values) <= _FEW_VALUES for f in fields)
+
+
+def link_flags(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
+    """Names of yes-or-no fields that no other mention covers: official, 官方, unofficial."""
+    for hit in scene.hits:
+        field = scene.catalogue.fields[hit.field]
+        free = all(one.apart(hit.start, hit.end) for one in found)
+        if free and is_boolean(field) and hit.weight >= _SURE_FLAG:
+            choice = Choice(field=hit.field, value=None, score=hit.weight)
+            hint = NOT if hit.denied else ""
+            yield Found(MentionKind.VALUE, hit.start, hit.end, (choice,), hint, hit.weight)
+
+
+def link_presence(scene: Scene) -> Iterable[Found]:
+    """Fields asked to be missing or present."""
+    for presence in find_presence(scene.text, scene.hits, scene.catalogue.fields):
+        choices = tuple(Choice(field=name) for name in presence.fields)
+        hint = "missing" if presence.missing else "present"
+        yield Found(MentionKind.PRESENCE, presence.start, presence.end, choices, hint, rank=1.5)
