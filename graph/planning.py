@@ -19,6 +19,7 @@ from schemas.check import bind, check
 from schemas.collection import Collection
 from schemas.compile.text import to_text
 from schemas.errors import ModelOutputCut
+from schemas.facts import is_contradiction
 from schemas.filters import EVERYTHING, Filter, all_of, any_of, leaves
 from schemas.language import language_of
 from schemas.mentions import Form, Proposal
@@ -168,6 +169,7 @@ async def _plan(state: State, collection: Collection, context: Context) -> Plan:
         branch.model_copy(update={"filter": normalise(all_of(caller, branch.filter))})
         for branch in branches
     )
+    problems = (*problems, *_contradictions(branches, collection))
     effective = normalise(any_of(*(branch.filter for branch in branches)))
     called = bool(state.get("model_calls"))
     return Plan(
@@ -185,6 +187,18 @@ async def _plan(state: State, collection: Collection, context: Context) -> Plan:
         model=context.chat.name if called else None,
         model_calls=state.get("model_calls", 0),
     )
+
+
+def _contradictions(branches: tuple[Branch, ...], collection: Collection) -> list[Problem]:
+    """Said before any search: no document can meet such a filter."""
+    return [
+        Problem(
+            code="contradiction",
+            message=f"no document can meet this: {to_text(branch.filter, collection)}",
+        )
+        for branch in branches
+        if is_contradiction(bind(branch.filter, collection))
+    ]
 
 
 async def _expression(filter_: Filter, collection: Collection, context: Context) -> str:

@@ -18,6 +18,7 @@ from schemas.answers import Step
 from schemas.check import Bound, bind
 from schemas.collection import Collection
 from schemas.compile.text import to_text
+from schemas.facts import is_contradiction
 from schemas.filters import EVERYTHING, Filter, all_of, any_of, leaves
 from schemas.hits import Hit, HitRef, Passage
 from schemas.language import Language, language_of
@@ -41,7 +42,10 @@ async def search(state: State, runtime: Runtime[Context]) -> State:
                 filter=bound_filter(state, branch.filter, collection),
                 limit=context.candidates,
             )
-            found.append(await context.searcher.search(query, scope))
+            if is_contradiction(query.filter):
+                found.append(Found(hits=(), expression=""))
+            else:
+                found.append(await context.searcher.search(query, scope))
         hits = [hit for hit in _interleaved(found) if inside(hit.passage)]
         context.passages.update({hit.passage.id: hit.passage for hit in hits})
     for part, milliseconds in ((p, ms) for one in found for p, ms in one.timings_ms.items()):

@@ -284,6 +284,17 @@ async def test_branches_are_searched_apart_and_interleaved(
     assert [query.text for query in store.queries] == ["work", "travel"]
 
 
+async def test_a_contradiction_is_told_before_any_search(
+    make_context: Callable[..., Context], store: MemoryStore
+) -> None:
+    both = AllOf(of=(HR, Compare(op=Op.EQ, field="department", value="Finance")))
+    planning = ScriptedPlanning({"q": proposal(both)})
+    state = await run(make_context(planning=planning, budgets=Budgets(loosen_steps=0)))
+    assert store.queries == []
+    assert [problem.code for problem in state["plan"].problems] == ["contradiction"]
+    assert state["result"] is ResultOutcome.NOTHING_MATCHED
+
+
 @pytest.mark.parametrize(("goal", "has_hits"), [("plan", False), ("search", True)])
 async def test_a_run_stops_at_its_goal(
     make_context: Callable[..., Context], goal: str, has_hits: bool

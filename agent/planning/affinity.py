@@ -27,7 +27,9 @@ _BREAK = re.compile(
     r"[,;?!。，；？！、]|\b(?:and|or|but|when|where|while|if)\b|[和及或且]", re.IGNORECASE
 )
 _LINK_ZH = re.compile(r"^[是为在有要达到等于大概的：:得能约里中含带叫做包括\s]*$")
-_AFTER = re.compile(r"^[\s-]*(?:as\s+(?:the|an?|its|their)|of)?\s*(?:the)?[\s-]*$", re.IGNORECASE)
+_AFTER = re.compile(
+    r"^[\s-]*(?:(?:as|is|was|were)\s+(?:the|an?|its|their)|of)?\s*(?:the)?[\s-]*$", re.IGNORECASE
+)
 _FAR = 60
 
 

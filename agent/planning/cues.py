@@ -102,11 +102,11 @@ _NUMBER_PRE = (
 _NUMBER_POST = (
     (
         Direction.SINCE,
-        r"\s*(?:or|and)\s+(?:more|above|higher|over|greater|up|better|larger|older|longer)(?!\s+(?:than|[\d$€£]))|\s*\+|\s*plus\b",
+        r"(?:\s+[a-z]+)?\s*(?:or|and)\s+(?:more|above|higher|over|greater|up|better|larger|older|longer)(?!\s+(?:than|[\d$€£]))|\s*\+|\s*plus\b",
     ),
     (
         Direction.UNTIL,
-        r"\s*(?:or|and)\s+(?:less|fewer|below|lower|under|smaller|younger|shorter|cheaper)(?!\s+(?:than|[\d$€£]))",
+        r"(?:\s+[a-z]+)?\s*(?:or|and)\s+(?:less|fewer|below|lower|under|smaller|younger|shorter|cheaper)(?!\s+(?:than|[\d$€£]))",
     ),
     (Direction.SINCE, r"(?:及|和|或)?以上|起(?![\u4e00-\u9fff]飞)|或者?更高|或者?更多"),
     (Direction.UNTIL, r"(?:及|和|或)?(?:以下|以内|之内|之下)|或者?更低|或者?更少"),
@@ -153,7 +153,7 @@ def negated(text: str, start: int, end: int) -> bool:
 
 _ANY_NEGATION = re.compile(
     r"\b(?:no|not|never|neither|nor|none|nothing|without|except\w*|exclud\w*|other\s+than|apart|aside|besides|but|outside|rather|"
-    r"instead|skip\w*|omit\w*|ignor\w*|leav\w*|minus|non\w*|un\w{4,}|anyone|drop\w*|avoid\w*|hide|remove\w*)\b|n['’]t\b|[不非除没无勿别未]",
+    r"instead|skip\w*|omit\w*|ignor\w*|leav\w*|minus|non\w*|anyone|drop\w*|avoid\w*|hide|remove\w*)\b|n['’]t\b|[不非除没无勿别未]",
     re.IGNORECASE,
 )
 _NO_NEGATION = re.compile(
@@ -220,7 +220,8 @@ def _directed(text: str, start: int, end: int, pre: Table, post: Table) -> Direc
 
 def _before(table: tuple[tuple[Direction, str], ...]) -> Table:
     return tuple(
-        (d, re.compile(rf"(?:(?<![A-Za-z]))(?:{p}){_ARTICLE}$", re.IGNORECASE)) for d, p in table
+        (d, re.compile(rf"(?:(?<![A-Za-z])|(?![A-Za-z]))(?:{p}){_ARTICLE}$", re.IGNORECASE))
+        for d, p in table
     )
 
 

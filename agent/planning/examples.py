@@ -62,9 +62,9 @@ EXAMPLES = (
         """,
     ),
     _example(
-        "Laptops from Norway tagged travel with 3 ports, priced above 900, that Kim Larsen reviewed",
+        "Norwegian laptops tagged travel with 3 ports, priced above 900, that Kim Larsen reviewed",
         """
-        Norway => country | maker => country is
+        Norwegian => country | maker => country is
         travel => tags => tags has
         3 => ports 3 | price 3 => ports is
         900 => price 900 => price above

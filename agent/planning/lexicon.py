@@ -97,8 +97,8 @@ round trip | roundtrip
 """
 
 _FIELDS = """
-author | writer | written by | write | wrote | written | authored | co-wrote | by | 作者 | 撰写 | 编写
-date | created | create | published | publish | released | issued | dated | 发布 | 创建 | 日期 | 提交
+author | writer | written by | write | wrote | written | authored | co-wrote | by | 作者 | 撰写
+date | created | create | published | publish | released | issued | dated | 发布 | 创建 | 日期
 department | division | team | 部门
 category | kind | sort | type | 类别 | 类型 | 种类 | 分类
 status | state | stage | 状态
@@ -117,7 +117,7 @@ duration | length | long | 时长
 size | 大小
 age | old | years old | aged | 年龄
 height | tall | 身高
-weight | heavy | weigh | weighs | lighter | heavier | 体重
+weight | heavy | weigh | weighs | weighed | weighted | lighter | heavier | 体重
 owner | owned by | 所有者
 official | 官方 | 正式
 public | 公开

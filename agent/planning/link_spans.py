@@ -16,6 +16,7 @@ from schemas.mentions import Choice, MentionKind
 
 NAME_RANK = 0.1
 _NAMED = 0.3
+_BESIDE = 0.9
 _QUOTED_RANK = 10.0
 _TIMELY = re.compile(r"time|hour|时间", re.IGNORECASE)
 _FIGURES = re.compile(
@@ -29,11 +30,11 @@ _NAME_GOES_ON = re.compile(r"\s*&?\s*[A-Z]\w+")
 _FIRST_NAME = re.compile(r"\bfirst\s?name|\bF\s?Name|given\s?name|forename", re.IGNORECASE)
 _LAST_NAME = re.compile(r"\blast\s?name|\bL\s?Name|surname|family\s?name", re.IGNORECASE)
 _PREPOSED = re.compile(
-    r"(?:\b(?:by|from|in|at|of|for|with|starring|named|called|titled|to|near|on|is|was|are|were|"
-    r"playing|like|featuring|against|player|singer|artist|and|or|does|did|do|an?|the)|[:=])"
-    r"\s+(?:the\s+)?$",
+    r"(?:\b(?:by|from|in|at|for|with|starring|named|called|titled|near|is|was|are|were|playing|"
+    r"like|featuring|against|player|singer|artist|and|or|does|did|do)|[:=])\s+$",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"\b(?:an?|some|any|the)\s+$", re.IGNORECASE)
 
 
 def link_quoted(scene: Scene) -> Iterable[Found]:
@@ -80,10 +81,12 @@ def link_names(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
         for hit in scene.hits
         if hit.weight >= 0.4 and not _ends_name(scene.text, hit)
     ]
-    for span in find_names(scene.text, taken):
+    spans = find_names(scene.text, taken)
+    marked = any(f.kind is MentionKind.SPAN for f in found) or any(map(_is_name, spans))
+    for span in spans:
         near = scene.near(span.start, span.end)
         best = max((near.get(name, 0.0) for name in scene.open), default=0.0)
-        if not _worth_asking(scene.text, span, best):
+        if not _worth_asking(scene.text, span, best, marked):
             continue
         halves = _first_and_last(scene, span)
         yield from halves or (_found(scene, span, [], NAME_RANK),)
@@ -159,27 +162,31 @@ def _ends_name(text: str, hit: FacetHit) -> bool:
     return not (before.start() == 0 or text[: before.start()].rstrip()[-1:] in ".?!")
 
 
-def _worth_asking(text: str, span: Span, best: float) -> bool:
-    """Names; several words; or one word in a field's or a preposition's reach. `best` is how
-    closely the span stands to a field that could hold it.
+def _is_name(span: Span) -> bool:
+    return any(word[:1].isupper() for word in span.text.split())
+
+
+def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
+    """Names; or words in lower case in the reach of a field or a preposition. `best` is how
+    closely the span stands to a field that could hold it; where names are `marked` by capitals
+    or quotes, other words count only right beside their field.
     """
     if has_cjk(span.text):
         return True
-    several = " " in span.text
-    if any(word[:1].isupper() for word in span.text.split()):
-        return several or bool(text[: span.start].strip())
+    several, before = " " in span.text, text[: span.start]
+    after = text[span.end :].strip(' "')
+    if _is_name(span):
+        return several or bool(before.strip())
     if is_asked(text, span.start):
         return False
-    if best >= STRONG:
+    if best >= (_BESIDE if marked else STRONG) or _describes(before, after):
         return True
-    preposed = bool(_PREPOSED.search(text[: span.start]))
-    if several:
-        return preposed or len(text.split()) <= 5
-    return preposed and _ends_clause(text[span.end :].strip(' "'))
+    if marked or not _PREPOSED.search(before):
+        return several and len(text.split()) <= 5
+    return several or not after or after[0] in "?.,!" or after.startswith(("and ", "or "))
 
 
-def _ends_clause(after: str) -> bool:
-    """Whether a clause ends here, or a noun for what is looked for follows: a drama movie."""
-    if not after or after[0] in "?.,!" or after.startswith(("and ", "or ")):
-        return True
-    return key(after.split(maxsplit=1)[0].strip(".,?!")) in ENTITY_NOUNS
+def _describes(before: str, after: str) -> bool:
+    """An adjective before a noun for what is looked for: "a drama movie"."""
+    noun = after.split(maxsplit=1)[0].strip(".,?!") if after else ""
+    return key(noun) in ENTITY_NOUNS and bool(_ARTICLE.search(before) or _PREPOSED.search(before))

@@ -112,7 +112,7 @@ class ValueIndex:
             upper = meaning.upper
             entry = Entry(field.name, meaning.value, keys(meaning.words), upper)
             if entry.keys:
-                self._phrases[entry.keys].append((entry, 0.8))
+                self._phrases[entry.keys].append((entry, 0.9))
 
     def _add_parts(self, entry: Entry) -> None:
         if len(entry.keys) < 2:

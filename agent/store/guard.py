@@ -41,7 +41,7 @@ def guard(filter_: Bound, scope: Scope, dialect: Dialect) -> Guard:
     A scope that cannot be determined there (an unknown field, say) is false.
     """
     allowed = bound_scope(scope, filter_.collection)
-    if allowed is None:
+    if allowed is None or filter_.root == NOTHING:
         return CLOSED
     asked = split(filter_, dialect)
     seen, whole = _scope_expression(allowed, dialect)

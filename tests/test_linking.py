@@ -1,0 +1,174 @@
+"""From questions to mentions."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent.planning.dated import Calendar
+from agent.planning.linking import Linker
+from schemas.collection import Collection, Field, FieldType
+from schemas.mentions import MentionKind
+from tests.planning_cases import HANDBOOK, link
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "field", "value"),
+    [
+        ("HR documents", "HR", "department", "HR"),
+        ("what does the people team say", "people team", "department", "HR"),
+        ("human resources documents", "human resources", "department", "HR"),
+        ("人力资源部的文档", "人力资源部", "department", "HR"),
+        ("财务的文档", "财务", "department", "Finance"),
+        ("研发中心2024年的文档", "研发中心", "department", "研发中心"),
+        ("研发的文档", "研发", "department", "研发中心"),
+        ("finanse documents", "finanse", "department", "Finance"),
+        ("all policies", "policies", "category", "policy"),
+        ("drafts, please", "drafts", "status", "Draft"),
+        ("只看草案", "草案", "status", "Draft"),
+        ("被否决的文档", "否决", "status", "Rejected"),
+        ("ideas that were turned down", "turned down", "status", "Rejected"),
+        ("by Guido van Rossum", "Guido van Rossum", "authors", "Guido van Rossum"),
+        ("what Guido wrote", "Guido", "authors", "Guido van Rossum"),
+        ("Konstantin Schutze on wheels", "Konstantin Schutze", "authors", "Konstantin Schütze"),
+        ("Guido van Rossum's guides", "Guido van Rossum's", "authors", "Guido van Rossum"),
+        ("关于远程办公的规定", "远程办公", "tags", "远程办公"),
+        ("remote work rules", "remote work", "tags", "远程办公"),
+    ],
+)
+def test_a_known_value_is_found_however_it_is_written(
+    question: str, words: str, field: str, value: str
+) -> None:
+    mention = next(m for m in link(question) if m.words == words)
+    assert mention.kind is MentionKind.VALUE
+    assert [(c.field, c.value) for c in mention.choices] == [(field, value)]
+
+
+def test_a_part_of_two_names_offers_both() -> None:
+    (mention,) = (m for m in link("guides by Ada") if m.words == "Ada")
+    assert {c.value for c in mention.choices} == {"Ada Lovelace", "Ada Palmer"}
+
+
+@pytest.mark.parametrize(
+    "question", ["How does the @final decorator work?", "it is what it is", "who are we?"]
+)
+def test_code_and_grammar_are_no_values(question: str) -> None:
+    assert link(question) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "hint", "value"),
+    [
+        ("guides above 20 pages", "after", 20),
+        ("guides with at least 20 pages", "since", 20),
+        ("guides with fewer than 20 pages", "before", 20),
+        ("20 pages or less", "until", 20),
+        ("pages between 5 and 9", "in", [5, 9]),
+        ("页数pages不少于20", "since", 20),
+        ("pages在5到9之间", "in", [5, 9]),
+    ],
+)
+def test_a_number_knows_its_comparison(question: str, hint: str, value: object) -> None:
+    mention = next(m for m in link(question) if m.kind is MentionKind.NUMBER)
+    assert hint in mention.hint.split()
+    assert [(c.field, c.value) for c in mention.choices] == [("pages", value)]
+
+
+def test_a_number_of_something_else_is_no_condition() -> None:
+    assert link("guides with more than 500 GitHub stars")[-1].words == "guides"
+
+
+@pytest.mark.parametrize(
+    ("question", "hint"),
+    [
+        ("official guides", ""),
+        ("unofficial guides", "not"),
+        ("guides that are not official", "not"),
+        ("官方指南", ""),
+        ("非官方指南", "not"),
+    ],
+)
+def test_a_yes_or_no_field_is_found_by_its_words(question: str, hint: str) -> None:
+    mention = next(m for m in link(question) if m.choices[0].field == "official")
+    assert (hint in mention.hint.split()) if hint else "not" not in mention.hint.split()
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["guides without a department", "guides that have no department", "没有department的"],
+)
+def test_presence_is_found(question: str) -> None:
+    mention = next(m for m in link(question) if m.kind is MentionKind.PRESENCE)
+    assert (mention.choices[0].field, mention.hint.split()[0]) == ("department", "missing")
+
+
+@pytest.mark.parametrize(
+    ("question", "value", "hint"),
+    [
+        ('title starts with "Adding"', "Adding", "starts_with"),
+        ('guides with "async" in the title', "async", "contains"),
+        ("title contains the word wheel", "wheel", "contains"),
+        ("a guide that has \\x in its title", "\\x", "contains"),
+        ("title以“新”开头的指南", "新", "starts_with"),
+    ],
+)
+def test_marked_text_goes_to_the_field_it_stands_by(question: str, value: str, hint: str) -> None:
+    mention = next(m for m in link(question) if m.kind is MentionKind.SPAN)
+    assert hint in mention.hint.split()
+    assert (mention.choices[0].field, mention.choices[0].value) == ("title", value)
+
+
+TABLE = Collection(
+    name="games",
+    fields=(
+        Field(name="Venue", type=FieldType.STRING),
+        Field(name="Home Team", type=FieldType.STRING),
+        Field(name="Pick #", type=FieldType.NUMBER),
+        Field(name="Score", type=FieldType.STRING),
+        Field(name="grade", type=FieldType.STRING, description="A finished, B running, C open"),
+        Field(name="price", type=FieldType.NUMBER, description="ticket price（免费为 0）"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "field", "value"),
+    [
+        ("What week was the venue the Western Oval?", "Western Oval", "Venue", "Western Oval"),
+        ("Fitzroy played as the home team", "Fitzroy", "Home Team", "Fitzroy"),
+        ("players with a Pick # less than 200", "200", "Pick #", 200),
+        ("the score was 37–21–12", "37–21–12", "Score", "37–21–12"),
+        ("which games are running", "running", "grade", "B"),
+        ("免费的比赛", "免费", "price", 0),
+    ],
+)
+def test_values_that_nobody_listed_are_spans_of_the_question(
+    question: str, words: str, field: str, value: object
+) -> None:
+    mention = next(m for m in link(question, TABLE) if m.words == words)
+    assert (mention.choices[0].field, mention.choices[0].value) == (field, value)
+
+
+def test_many_values_are_searched_by_index() -> None:
+    values = tuple(f"{first}{n} Person{n}" for n in range(20_000) for first in ("Ana", "Bob"))
+    field = Field(name="author", type=FieldType.STRING, values=values)
+    linker = Linker(Collection(name="large", fields=(field,)))
+    calendar = Calendar(dt.date(2026, 1, 1))
+    for text in ("by Ana777 Person777", "by ana777 person777", "by Bob19999 Person19999?"):
+        (mention,) = linker.link(text, calendar, frozenset({"author"}))
+        assert mention.choices[0].value in values
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=60)
+def test_mentions_stand_in_the_text_and_do_not_overlap(text: str) -> None:
+    linker = Linker(HANDBOOK)
+    mentions = linker.link(text, Calendar(dt.date(2026, 3, 15)), frozenset(HANDBOOK.by_name))
+    for mention in mentions:
+        assert text[mention.start : mention.end] == mention.words
+        assert mention.choices
+    for first, second in zip(mentions, mentions[1:], strict=False):
+        assert first.end <= second.start
