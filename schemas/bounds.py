@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import cast
 
 from schemas.model import Shape
 
@@ -49,10 +51,8 @@ def element_of(value: object) -> Element:
 def text_of(value: str, limit: int, what: str) -> str:
     if len(value) > limit:
         raise ValueError(f"{what} has {len(value)} characters; at most {limit} are allowed")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise ValueError(f"{what} is not valid Unicode: {value!r}") from error
+    if not _is_unicode(value):
+        raise ValueError(f"{what} is not valid Unicode: {value!r}")
     return str(value)
 
 
@@ -64,5 +64,25 @@ def value_of(value: object) -> Value:
             raise ValueError(
                 f"a list has {len(value)} elements; at most {BOUNDS.list_length} are allowed"
             )
-        return tuple(element_of(item) for item in value)
+        return tuple(value) if _all_sane(value) else tuple(element_of(item) for item in value)
     return element_of(value)
+
+
+def _all_sane(items: Sequence[object]) -> bool:
+    """Whether a list of ints or of strings needs no look at each of them."""
+    kinds = set(map(type, items))
+    if kinds == {int}:
+        numbers = cast(Sequence[int], items)
+        return INT64_MIN <= min(numbers) and max(numbers) <= INT64_MAX
+    if kinds == {str}:
+        texts = cast(Sequence[str], items)
+        return max(map(len, texts)) <= BOUNDS.string_length and _is_unicode("".join(texts))
+    return False
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -7,7 +7,7 @@ out as ISO days, times as ISO times in UTC, periods as half-open pairs.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from schemas.collection import ColumnKind, Field, FieldType
@@ -65,8 +65,7 @@ def _single(c: Compare, value: Element, field: Field) -> Filter:
         case FieldType.INT:
             return _int(c, as_number(value))
         case FieldType.NUMBER:
-            single = field.column is not None and field.column.kind is ColumnKind.FLOAT
-            return _number(c, as_number(value), single=single)
+            return _number(c, as_number(value), single=_is_single(field))
         case FieldType.DATE:
             return _days(c, _date(value))
         case FieldType.DATETIME:
@@ -80,27 +79,77 @@ def _single(c: Compare, value: Element, field: Field) -> Filter:
 def _membership(c: Compare, field: Field) -> Filter:
     """`in` as equality with some element; what is no plain equality stands beside the list."""
     items = c.value if isinstance(c.value, tuple) else (c.value,) if c.value is not None else ()
-    plain: dict[tuple[type, Element], Element] = {}
-    others: list[Filter] = []
-    for item in items:
-        match _single(_with(c, Op.EQ, item), item, field):
-            case Compare(op=Op.EQ, value=str() | int() | float() as value):
-                plain.setdefault((type(value), value), value)
-            case Compare(op=Op.IN, value=()):
-                pass
-            case other:
-                others.append(other)
-    members = Compare(op=Op.IN, field=c.field, value=tuple(plain.values()))
+    members, others = _plain(items, field)
+    equal = [_single(_with(c, Op.EQ, item), item, field) for item in others]
+    ranges = [item for item, found in zip(others, equal, strict=True) if found != _never(c)]
+    plain = Compare(op=c.op, field=c.field, value=members)
+    if not ranges:
+        return plain
     if c.op is Op.IN:
-        return any_of(*([members] if plain or not others else []), *others)
-    negated = [_single(_with(c, Op.NE, item), item, field) for item in items]
-    if not others:
-        return members.model_copy(update={"op": Op.NOT_IN})
-    return AllOf(of=tuple(_unique(negated)))
+        apart = dict.fromkeys(found for found in equal if found != _never(c))
+        return any_of(*([plain] if members else []), *apart)
+    outside = dict.fromkeys(_single(_with(c, Op.NE, item), item, field) for item in ranges)
+    return AllOf(of=(*([plain] if members else []), *outside))
 
 
-def _unique(parts: Iterable[Filter]) -> Iterable[Filter]:
-    return dict.fromkeys(parts)
+def _plain(items: Sequence[Element], field: Field) -> tuple[tuple[Element, ...], list[Element]]:
+    """The elements that stand for one value each, in the field's type, and those that do not."""
+    if domain(field) is FieldType.INT and set(map(type, items)) == {int}:
+        return tuple(dict.fromkeys(items)), []
+    read = _reader(field)
+    members: dict[Element, None] = {}
+    others: list[Element] = []
+    for item in items:
+        value = read(item)
+        if value is None:
+            others.append(item)
+        else:
+            members[value] = None
+    return tuple(members), others
+
+
+def _reader(field: Field) -> Callable[[Element], Element | None]:
+    match domain(field):
+        case FieldType.STRING:
+            return _string
+        case FieldType.BOOL:
+            return as_bool
+        case FieldType.INT:
+            return _plain_int
+        case FieldType.NUMBER:
+            return _plain_single if _is_single(field) else _plain_float
+        case FieldType.DATE:
+            return _plain_day
+        case _:
+            return _plain_time
+
+
+def _plain_int(value: Element) -> int | None:
+    number = as_number(value)
+    return number if isinstance(number, int) else None
+
+
+def _plain_float(value: Element) -> float | None:
+    number = as_number(value)
+    return float(number) if float(number) == number else None
+
+
+def _plain_single(value: Element) -> float | None:
+    return as_float32(float(as_number(value)))
+
+
+def _plain_day(value: Element) -> str | None:
+    period = _date(value)
+    return iso_day(period.start) if period.is_day else None
+
+
+def _plain_time(value: Element) -> str | None:
+    when = _time(value)
+    return iso_time(when.ms) if isinstance(when, Moment) and when.exact else None
+
+
+def _is_single(field: Field) -> bool:
+    return field.column is not None and field.column.kind is ColumnKind.FLOAT
 
 
 def _string(value: Element) -> str:

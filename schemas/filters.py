@@ -13,7 +13,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeGuard, assert_never
 
-from pydantic import BeforeValidator, JsonValue, field_serializer, field_validator, model_validator
+from pydantic import BeforeValidator, JsonValue, ValidationError
+from pydantic import field_serializer, field_validator, model_validator
 
 from schemas.bounds import BOUNDS, Bounds, Element, Value, text_of, value_of
 from schemas.errors import FilterError
@@ -210,10 +211,10 @@ def _parse_compare(obj: Mapping[object, object], at: str) -> Compare:
     if op.takes_value and obj.get("value") is None:
         raise FilterError(f"{at}: {op} on field {field!r} needs a value")
     try:
-        value = value_of(obj.get("value")) if op.takes_value else None
-        return Compare(op=op, field=text_of(field, BOUNDS.field_length, "the name"), value=value)
-    except ValueError as error:
-        raise FilterError(f"{at}: field {field[:80]!r}: {error}") from error
+        return Compare(op=op, field=field, value=obj.get("value") if op.takes_value else None)
+    except ValidationError as error:
+        why = error.errors()[0]["ctx"]["error"]
+        raise FilterError(f"{at}: field {field[:80]!r}: {why}") from error
 
 
 def _only_keys(obj: Mapping[object, object], allowed: set[str], at: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.planning.cues import Direction
@@ -126,13 +126,11 @@ def test_a_fiscal_year_is_named_after_its_end() -> None:
 
 
 def test_several_years_stay_several() -> None:
-    assert [d.words for d in find_dates("2021, 2022 and 2023", CALENDAR)] == [
-        "2021",
-        "2022",
-        "2023",
-    ]
+    found = find_dates("2021, 2022 and 2023", CALENDAR)
+    assert [dated.words for dated in found] == ["2021", "2022", "2023"]
 
 
+@settings(deadline=None)
 @given(st.dates(min_value=dt.date(1700, 1, 1), max_value=dt.date(2190, 1, 1)))
 def test_every_day_is_found_in_either_language(day: dt.date) -> None:
     chinese = f"{day.year}年{day.month}月{day.day}日发布"
@@ -142,6 +140,7 @@ def test_every_day_is_found_in_either_language(day: dt.date) -> None:
         assert (period.start, period.end) == (day, day + dt.timedelta(days=1))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.dates(dt.date(1900, 1, 1), dt.date(2100, 1, 1)))
 def test_any_text_is_read_without_failing(text: str, today: dt.date) -> None:
     for dated in find_dates(text, Calendar(today)):

@@ -24,7 +24,7 @@ def made(question: str) -> Form:
     return found
 
 
-@pytest.mark.parametrize("question", ["What is photosynthesis?", "thanks", "今天天气怎么样"])
+@pytest.mark.parametrize("question", ["What is photosynthesis?", "thanks", "公司的愿景是什么？"])
 def test_nothing_linked_means_no_call(question: str) -> None:
     assert form(question) is None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -78,7 +79,8 @@ def test_a_number_knows_its_comparison(question: str, hint: str, value: object) 
 
 
 def test_a_number_of_something_else_is_no_condition() -> None:
-    assert link("guides with more than 500 GitHub stars")[-1].words == "guides"
+    kinds = {m.kind for m in link("guides with more than 500 GitHub stars")}
+    assert MentionKind.NUMBER not in kinds
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,7 @@ def test_a_yes_or_no_field_is_found_by_its_words(question: str, hint: str) -> No
 
 @pytest.mark.parametrize(
     "question",
-    ["guides without a department", "guides that have no department", "没有department的"],
+    ["guides without a department", "guides that have no department", "没有部门的"],
 )
 def test_presence_is_found(question: str) -> None:
     mention = next(m for m in link(question) if m.kind is MentionKind.PRESENCE)
@@ -138,7 +140,7 @@ TABLE = Collection(
     ("question", "words", "field", "value"),
     [
         ("What week was the venue the Western Oval?", "Western Oval", "Venue", "Western Oval"),
-        ("Fitzroy played as the home team", "Fitzroy", "Home Team", "Fitzroy"),
+        ("Which venue when Fitzroy was the home team?", "Fitzroy", "Home Team", "Fitzroy"),
         ("players with a Pick # less than 200", "200", "Pick #", 200),
         ("the score was 37–21–12", "37–21–12", "Score", "37–21–12"),
         ("which games are running", "running", "grade", "B"),
@@ -163,12 +165,12 @@ def test_many_values_are_searched_by_index() -> None:
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 def test_mentions_stand_in_the_text_and_do_not_overlap(text: str) -> None:
     linker = Linker(HANDBOOK)
     mentions = linker.link(text, Calendar(dt.date(2026, 3, 15)), frozenset(HANDBOOK.by_name))
     for mention in mentions:
         assert text[mention.start : mention.end] == mention.words
         assert mention.choices
-    for first, second in zip(mentions, mentions[1:], strict=False):
+    for first, second in pairwise(mentions):
         assert first.end <= second.start

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.planning.affinity import STRONG
 from agent.planning.facets import FacetHit, is_asked
+from agent.planning.roles import role_bonus
 from agent.planning.scene import Found, Scene, ranked
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.textual import textual_hint
@@ -26,6 +27,11 @@ _FIGURES = re.compile(
     re.IGNORECASE,
 )
 _NAMES = re.compile(r"name|title|名", re.IGNORECASE)
+_PROSE = re.compile(
+    r"\b(?:title|headline|subject|description|abstract|summary|content|text|details|body|notes?)\b|"
+    r"标题|摘要|描述|内容|正文",
+    re.IGNORECASE,
+)
 _NAME_GOES_ON = re.compile(r"\s*&?\s*[A-Z]\w+")
 _FIRST_NAME = re.compile(r"\bfirst\s?name|\bF\s?Name|given\s?name|forename", re.IGNORECASE)
 _LAST_NAME = re.compile(r"\blast\s?name|\bL\s?Name|surname|family\s?name", re.IGNORECASE)
@@ -102,16 +108,17 @@ def _found(scene: Scene, span: Span, known: Sequence[Choice], rank: float) -> Fo
 
 
 def _choices(scene: Scene, span: Span, near: Mapping[str, float]) -> Iterable[Choice]:
-    """Fields that may hold any text; those with known titles only where they are named, and
-    not the field that is asked for.
+    """Fields that may hold any text; titles and prose only where they are named or the text is
+    quoted, and not the field that is asked for.
     """
     asked = {hit.field for hit in scene.hits if hit.asked and hit.weight >= 0.9}
     for name, field in scene.catalogue.fields.items():
         closeness = near.get(name, 0.0)
         if name not in scene.open or (closeness < _NAMED and not span.sure and name in asked):
             continue
-        score = closeness + _prior(field, span)
-        if score > 0 and (span.sure or not field.values or closeness >= _NAMED):
+        score = closeness + _prior(field, span) + role_bonus(scene.text, span.start, field)
+        closed = bool(field.values) or _PROSE.search(name_words(field.name)) is not None
+        if score > 0 and (span.sure or not closed or closeness >= _NAMED):
             yield Choice(field=name, value=span.text, score=score)
 
 

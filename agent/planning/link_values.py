@@ -41,7 +41,8 @@ def _fits(scene: Scene, entry: Entry, words: str, near: float) -> bool:
     """A title counts where it is written exactly, or where its field is named."""
     if entry.field not in scene.allowed:
         return False
-    return entry.field not in scene.open or near >= _NAMED or str(entry.value) == words
+    titles = entry.field in scene.open and scene.catalogue.fields[entry.field].values
+    return not titles or near >= _NAMED or str(entry.value) == words
 
 
 def _is_name_of_field(scene: Scene, match: Match) -> bool:

@@ -16,7 +16,7 @@ from agent.planning.link_spans import (
     link_times,
 )
 from agent.planning.link_values import link_flags, link_presence, link_values
-from agent.planning.scene import Catalogue, Found, Scene, settled
+from agent.planning.scene import SURE, Catalogue, Found, Scene, settled
 from agent.planning.uses import CERTAIN, MAYBE_NOT, NOT, SOFT
 from schemas.collection import Collection
 from schemas.mentions import Mention, MentionKind
@@ -85,12 +85,14 @@ def _hints(text: str, found: Found, denied: bool, loose: bool) -> list[str]:
 
 
 def _is_certain(found: Found, hints: Sequence[str]) -> bool:
-    """A comparison in so many words with the one field that is named beside it."""
+    """A comparison in so many words, or a quoted text, with the one field named beside it."""
     compared = found.kind is MentionKind.NUMBER and (
         any(d.value in hints for d in Direction if d is not Direction.IN)
         or isinstance(found.choices[0].value, list)
     )
-    return compared and len(found.choices) == 1 and found.choices[0].score >= _CERTAIN_SCORE
+    quoted = found.kind is MentionKind.SPAN and found.rank >= SURE and MAYBE_NOT not in hints
+    alone = len(found.choices) == 1 and found.choices[0].score >= _CERTAIN_SCORE
+    return alone and (compared or quoted)
 
 
 def _mention(text: str, found: Found, name: str, turn: int, hints: Sequence[str]) -> Mention:

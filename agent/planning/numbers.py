@@ -16,7 +16,9 @@ _NUMBER = re.compile(
     r"(?:\s?(?P<scale>thousand|million|billion|bn|百万|千|万|亿)|(?P<short>[kKM])(?!\w))?"
     r"(?P<percent>\s?%)?(?:st|nd|rd|th)?(?![\d:]|[A-Za-z_](?:\w*\d|[A-Z0-9_]))(?!\.\d)"
 )
-_WORD = re.compile(r"(?<![\w-])(?:" + "|".join(ENGLISH) + r")(?![\w])", re.IGNORECASE)
+_WORD = re.compile(
+    r"(?<![\w-])(?:" + "|".join(ENGLISH) + r")(?!\w|\s+of\b|\s*-?\s*way\b)", re.IGNORECASE
+)
 _CHINESE = re.compile(
     rf"(?!一[个名位家张次条篇份块间])(?<!第){CHINESE_PATTERN}(?=[个名位间张人天日星次条篇份元块层站]|小时|分钟)"
 )

@@ -17,7 +17,7 @@ MOST_CHOICES = 8
 DATES = (FieldType.DATE, FieldType.DATETIME)
 NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
 TEXTS = (FieldType.STRING, FieldType.STRING_LIST)
-_SURE = 9.0
+SURE = 9.0
 
 
 class Catalogue:
@@ -93,7 +93,7 @@ def ranked(choices: Iterable[Choice]) -> tuple[Choice, ...]:
 def settled(found: Iterable[Found]) -> list[Found]:
     """Each word belongs to one mention: the longest and surest; the same words are merged."""
     kept: list[Found] = []
-    for one in sorted(found, key=lambda f: (f.rank < _SURE, f.start - f.end, -f.rank)):
+    for one in sorted(found, key=lambda f: (f.rank < SURE, f.start - f.end, -f.rank)):
         if not one.choices:
             continue
         same = next((k for k in kept if (k.start, k.end) == (one.start, one.end)), None)

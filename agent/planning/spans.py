@@ -23,7 +23,8 @@ _MARKED = re.compile(
 )
 _CHUNK = re.compile(rf"[^\s{CJK}，。？！；：、（）“”「」《》]+")
 _CLOCK = re.compile(
-    r"(?<!\w)(?:(?:quarter|half)\s+(?:past|to)\s+\w+|\d{1,2}(?::\d\d)?\s?(?:am|pm|o.?clock)\b|\d{1,2}:\d\d(?!\S)"
+    r"(?<!\w)(?:(?:morning|afternoon|evening|night)\s+\d{1,2}(?::\d\d)?(?!\d)|\d{1,2}(?=\s+in\s+the\s+(?:morn|after|even))"
+    r"|(?:quarter|half)\s+(?:past|to)\s+\w+|\d{1,2}(?::\d\d)?\s?(?:am|pm|o.?clock)\b|\d{1,2}:\d\d(?!\S)"
     r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s?(?:am|pm|o.?clock)\b|noon\b|midnight\b)"
     r"(?:\s+in\s+the\s+(?:morning|afternoon|evening))?",
     re.IGNORECASE,
@@ -95,7 +96,7 @@ def find_names(text: str, taken: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
     run: list[tuple[int, int]] = []
     for start, end in _pieces(text, taken):
         word = text[start:end]
-        joined = bool(run) and _CONNECTED.fullmatch(text[run[-1][1] : start]) is not None
+        joined = bool(run) and _is_connected(text, run[-1][1], start)
         if run and not joined:
             _close(text, run, spans)
             run = []
@@ -111,11 +112,19 @@ def find_names(text: str, taken: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
     return tuple(_with_brackets(text, spans))
 
 
+_ABBREVIATED = re.compile(r"\b(?:[A-Z]|St|Dr|Mr|Mrs|Ms|Mt|Ft|Jr|Sr|No|Prof)\.$")
 _CONNECTED = re.compile(r"\s*(?:[.&'’\-–/]\s*)?|\s*,\s+(?=Jr)")
 _PIECE = re.compile(
     rf"[^\W_{CJK}](?:(?:(?!['’]s\b)[\w'’.+/:%#-])*[^\W_{CJK}%+#])?[%+#]?(?:['’]s(?=\s+[A-Z]))?|&"
 )
 _HAN = re.compile(rf"[{CJK}A-Za-z0-9·]+")
+
+
+def _is_connected(text: str, end: int, start: int) -> bool:
+    gap = text[end:start]
+    if gap.strip() == ".":
+        return _ABBREVIATED.search(text[: end + 1]) is not None
+    return _CONNECTED.fullmatch(gap) is not None
 
 
 def _pieces(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -179,7 +188,7 @@ def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
 def _starts_sentence(text: str, start: int, end: int) -> bool:
     """A capital that says nothing: the first word of a sentence, unless it is all capitals."""
     before = text[:start].rstrip()
-    first = not before or (before[-1] in ".?!" and not re.search(r"\b[A-Z]\w{0,2}\.$", before))
+    first = not before or (before[-1] in ".?!" and not _ABBREVIATED.search(before))
     return first and not text[start:end].isupper()
 
 
