@@ -174,9 +174,7 @@ def test_bad_input_is_named(
     assert words in response.text
 
 
-def test_a_client_that_leaves_cancels_its_work(
-    client: httpx.Client, ollama: OllamaScript
-) -> None:
+def test_a_client_that_leaves_cancels_its_work(client: httpx.Client, ollama: OllamaScript) -> None:
     """The script would stream for ever; the service hangs up on it when its own client is gone."""
     ollama.replies = [Stream(("word ",) * 100_000)]
     body = {"question": "How many days?", "mode": "manual", "filter": HR, "stream": True}

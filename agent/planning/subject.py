@@ -6,40 +6,73 @@ import re
 from collections.abc import Sequence
 
 from agent.planning.joins import Accepted
+from agent.planning.lexicon import field_words
+from agent.planning.spans_zh import pieces
 from agent.planning.tables import listed
-from agent.planning.words import FUNCTION_WORDS, tokens
+from agent.planning.words import (
+    ENTITY_NOUNS,
+    FUNCTION_WORDS,
+    Token,
+    has_cjk,
+    keys,
+    name_words,
+    tokens,
+)
 
 _LEAD = re.compile(
-    r"(?:\b(?:published|issued|released|created|written|authored|dated|from|since|before|after|until|in|by|of|for|on|"
-    r"during|between|over|within|with|without|except|not|the|a|an|and|or|at|least|more|less|than|above|below|under)\s+)+$",
+    r"(?:\b(?:published|issued|released|created|written|authored|dated|from|since|before|after|"
+    r"until|in|by|of|for|on|during|between|over|within|with|without|except|not|the|a|an|and|or|"
+    r"at|least|more|less|than|above|below|under|no|any)\s+)+$",
     re.IGNORECASE,
 )
-_EMPTY = frozenset(
-    listed("""
-    pep peps document documents doc docs file files article articles one ones
-    """)
+_TOPICAL = re.compile(
+    r"tag|topic|subject|keyword|theme|area|category|主题|标签|关键词|话题", re.IGNORECASE
 )
-_FUNCTION_ZH = re.compile(
-    r"[的了吗呢吧啊呀是在有和与及或被把给我你您他她它们哪些个什么怎么样请帮找列出一下里中关于所有文档文件？。，！、\s]+"
-)
+_SEARCHED = ENTITY_NOUNS | frozenset(listed("one ones doc docs pep thing proposal entry page"))
+_CLAUSE = re.compile(r"(?<=[,;，；。.!?？！])\s*")
 
 
 def subject(question: str, accepted: Sequence[Accepted]) -> str:
-    """The question without the words of its conditions; all of it where nothing else is left."""
+    """The question without the words of its conditions; all of it where nothing else is left.
+
+    Words that name a topic (tags, subjects) stay: they are a condition and a subject.
+    """
     now = sorted((one for one in accepted if one.turn == 0), key=lambda one: -one.start)
-    if not now:
-        return question
     text = question
     for one in now:
-        before = _LEAD.sub("", text[: one.start])
-        text = f"{before} {text[one.end :]}"
-    text = re.sub(r"\s+", " ", text).strip(" ,;:，；、")
-    text = re.sub(r"\s+([?.,!])", r"\1", text)
-    return text if _says_something(text) else question
+        if not (_TOPICAL.search(one.use.field) and _is_list(one)):
+            text = f"{_LEAD.sub('', text[: one.start])} {text[one.end :]}"
+    if text == question:
+        return question
+    named = {word for one in now for word in _name(one.use.field)}
+    clauses = [c for c in _CLAUSE.split(text) if _says_something(c, named)]
+    trimmed = _trimmed(" ".join(" ".join(clauses).split()), named)
+    return trimmed or question
 
 
-def _says_something(text: str) -> bool:
-    words = [t for t in tokens(text) if t.key not in FUNCTION_WORDS and t.key not in _EMPTY]
-    if any(not word.is_cjk for word in words):
-        return True
-    return len(_FUNCTION_ZH.sub("", text)) > 1
+def _is_list(one: Accepted) -> bool:
+    return one.use.parts[0].op.value in ("contains", "in")
+
+
+def _name(field: str) -> tuple[str, ...]:
+    words = name_words(field)
+    return (*keys(words), *(key for word in field_words(words) for key in keys(word)))
+
+
+def _is_content(token: Token, named: set[str]) -> bool:
+    return not (token.key in FUNCTION_WORDS or token.key in _SEARCHED or token.key in named)
+
+
+def _says_something(text: str, named: set[str]) -> bool:
+    if has_cjk(text):
+        return any(True for _ in pieces(text, 0, len(text)))
+    return any(_is_content(token, named) for token in tokens(text))
+
+
+def _trimmed(text: str, named: set[str]) -> str:
+    """Without the words of asking before the first word that says something."""
+    if has_cjk(text):
+        return text.strip(" ,;:，；、")
+    first = next((t.start for t in tokens(text) if _is_content(t, named)), 0)
+    quoted = first and text[first - 1] in "\"'“‘@#"
+    return text[first - 1 if quoted else first :].strip(" ,;:")

@@ -26,8 +26,11 @@ _KINDS: dict[FieldType, tuple[ColumnKind, Encoding]] = {
 
 def as_stored(collection: Collection) -> Collection:
     """The collection with a column for each field that has none, named after the field."""
-    return collection.model_copy(
-        update={"fields": tuple(_with_column(field) for field in collection.fields)}
+    return Collection(
+        name=collection.name,
+        fields=tuple(_with_column(field) for field in collection.fields),
+        description=collection.description,
+        version=collection.version,
     )
 
 
