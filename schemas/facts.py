@@ -12,12 +12,12 @@ from typing import assert_never
 
 from schemas.check import Bound
 from schemas.collection import Collection, Field, FieldType
-from schemas.compile.predicate import judge_leaf
+from schemas.compile.predicate import key_test
 from schemas.errors import FilterError
 from schemas.filters import Compare, Element, Op
 from schemas.folding import fold
 from schemas.negation import Every, Literal, Normal, Some, negate_compare, negation_normal
-from schemas.values import Key, domain, read_row
+from schemas.values import Key, bound_keys, domain
 
 _BRANCHES = 512
 """Beyond so many alternatives nothing is claimed."""
@@ -126,9 +126,10 @@ def _is_never(item: Literal) -> bool:
 
 
 def _fits(value: Element, items: Sequence[Literal], field: Field) -> bool:
-    row = {field.name: value}
+    (key,) = bound_keys((value,), field)
     return all(
-        judge_leaf(item.compare, field, exact=False)(row) is not item.negated for item in items
+        (key_test(item.compare, field)(key) is not item.compare.op.is_negative) is not item.negated
+        for item in items
     )
 
 
@@ -153,7 +154,7 @@ def _bounds(items: Sequence[Literal], field: Field) -> Iterator[tuple[Op, Key]]:
         value = item.compare.value
         if item.negated or value is None or isinstance(value, tuple):
             continue
-        yield from ((item.compare.op, key) for key in read_row(value, field))
+        yield from ((item.compare.op, key) for key in bound_keys((value,), field))
 
 
 def _limits(items: Sequence[Literal], field: Field) -> tuple[Key | None, Key | None]:
@@ -220,5 +221,5 @@ def _list_conflict(items: Sequence[Literal], field: Field) -> bool:
 
 def _keys(item: Literal, field: Field) -> set[Key]:
     value = item.compare.value
-    values = value if isinstance(value, tuple) else (value,)
-    return {key for one in values for key in read_row(one, field)}
+    values = value if isinstance(value, tuple) else () if value is None else (value,)
+    return set(bound_keys(values, field))

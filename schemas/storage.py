@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
 from schemas.errors import FilterError
-from schemas.filters import Compare
+from schemas.filters import Compare, Op
 
 
 def storage_notes(leaf: Compare, field: Field) -> Iterator[str]:
@@ -33,6 +33,27 @@ def _unfolded(field: Field) -> str:
 def _untyped(field: Field, column: Column) -> str:
     where = ".".join((column.name, *column.path))
     return f"{field.name!r} is read from {where}; only values of type {field.type} are found"
+
+
+_FOUND_ONLY_BY_VALUE = frozenset({Op.EQ, Op.IN, Op.CONTAINS, Op.STARTS_WITH, Op.ENDS_WITH})
+_DATED = frozenset({Encoding.ISO_DAY, Encoding.ISO_TIME, Encoding.YYYYMMDD, Encoding.YEAR})
+
+
+def strays(leaf: Compare, field: Field, *, negated: bool) -> str | None:
+    """Why the engine may see a value where the filter language sees a missing one: other types
+    in JSON, texts and numbers that are no dates, white space. None if that cannot be, or makes
+    no difference to the comparison.
+    """
+    column = column_of(field)
+    if column.kind is ColumnKind.JSON:
+        return f"JSON holds values of any type, also where {field.name!r} is"
+    if field.type in (FieldType.DATE, FieldType.DATETIME):
+        is_dated = column.encoding in _DATED
+        return f"{field.name!r} may hold what is no date" if is_dated else None
+    is_text = field.type.element is FieldType.STRING and column.encoding is not Encoding.FOLDED
+    if is_text and (negated or leaf.op not in _FOUND_ONLY_BY_VALUE):
+        return f"{field.name!r} may hold white space only, which counts as missing"
+    return None
 
 
 def column_of(field: Field) -> Column:

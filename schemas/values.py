@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from pydantic import JsonValue
 
-from schemas.bounds import INT64_MAX, INT64_MIN
+from schemas.bounds import INT64_MAX, INT64_MIN, Element
 from schemas.collection import ColumnKind, Encoding, Field, FieldType
 from schemas.errors import FilterError
 from schemas.folding import fold
-from schemas.periods import (
-    FIRST_DAY,
-    LAST_DAY,
-    MS_PER_DAY,
-    parse_moment,
-    parse_period,
-)
+from schemas.periods import MS_PER_DAY, day_number, parse_moment, parse_period
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -110,11 +105,28 @@ Key = str | int | float | bool
 """What a row's value is compared by: folded or exact text, number, boolean, day or ms."""
 
 
+def bound_keys(items: Iterable[Element], field: Field, *, exact: bool = False) -> list[Key]:
+    """The keys of a bound filter's values, which are in the field's type already."""
+    match domain(field):
+        case FieldType.STRING:
+            return [str(item) if exact else fold(str(item)) for item in items]
+        case FieldType.NUMBER:
+            return [float(item) for item in items]
+        case FieldType.DATE:
+            return [day_number(dt.date.fromisoformat(str(item))) for item in items]
+        case FieldType.DATETIME:
+            moments = (parse_moment(str(item)) for item in items)
+            return [moment.ms for moment in moments if moment is not None]
+        case _:
+            return list(items)
+
+
 def read_row(value: JsonValue, field: Field, *, exact: bool = False) -> tuple[Key, ...]:
     """The comparable elements of a row's value; empty where it is missing.
 
-    A value that cannot be read as the field's type is missing too. Days become day numbers,
-    times milliseconds; strings are folded unless `exact`.
+    A value that cannot be read as the field's type is missing too; from a JSON path only values
+    of that very type are read, as the engines do. Days become day numbers, times milliseconds;
+    strings are folded unless `exact`.
     """
     if isinstance(value, list) and not field.type.is_list:
         return ()
@@ -124,12 +136,27 @@ def read_row(value: JsonValue, field: Field, *, exact: bool = False) -> tuple[Ke
 
 
 def _read(value: JsonValue, field: Field, *, exact: bool) -> Key | None:
-    if value is None or isinstance(value, dict | list):
+    if value is None or isinstance(value, dict | list) or not _is_typed(value, field):
         return None
     try:
         return _key(value, field, exact=exact)
     except FilterError:
         return None
+
+
+def _is_typed(value: str | int | float | bool, field: Field) -> bool:
+    """Columns hold values of one type, JSON paths of any. Dates may have become text."""
+    if field.column is None or field.column.kind is not ColumnKind.JSON:
+        return True
+    match field.type.element:
+        case FieldType.STRING:
+            return isinstance(value, str)
+        case FieldType.BOOL:
+            return isinstance(value, bool)
+        case FieldType.INT | FieldType.NUMBER:
+            return not isinstance(value, str | bool)
+        case _:
+            return not isinstance(value, bool)
 
 
 def _key(value: str | int | float | bool, field: Field, *, exact: bool) -> Key | None:
@@ -159,10 +186,11 @@ def _key(value: str | int | float | bool, field: Field, *, exact: bool) -> Key |
 
 def _read_day(value: str | int | float | bool, field: Field) -> int | None:
     if isinstance(value, str):
-        moment = parse_moment(value.strip())
+        text = _date_text(value, field)
+        moment = parse_moment(text)
         if moment is not None:
             return moment.ms // MS_PER_DAY if _holds_instants(field) else moment.day
-        period = parse_period(value.strip())
+        period = parse_period(text)
         return period.start if period.is_day or _is_yearly(field) else None
     ms = _stored_ms(value, field)
     return None if ms is None else ms // MS_PER_DAY
@@ -170,12 +198,23 @@ def _read_day(value: str | int | float | bool, field: Field) -> int | None:
 
 def _read_ms(value: str | int | float | bool, field: Field) -> int | None:
     if isinstance(value, str):
-        moment = parse_moment(value.strip())
+        text = _date_text(value, field)
+        moment = parse_moment(text)
         if moment is not None:
             return moment.ms
-        period = parse_period(value.strip())
+        period = parse_period(text)
         return period.start * MS_PER_DAY if period.is_day or _is_yearly(field) else None
     return _stored_ms(value, field)
+
+
+def _date_text(text: str, field: Field) -> str:
+    """Text columns are compared letter by letter: only the plain form counts there."""
+    encoding = None if field.column is None else field.column.encoding
+    if encoding not in (Encoding.ISO_DAY, Encoding.ISO_TIME):
+        return text.strip()
+    if not text.isascii() or (encoding is Encoding.ISO_DAY and len(text) != len("2024-01-31")):
+        raise FilterError(f"{text!r} is not a date as {encoding} has it")
+    return text
 
 
 def _holds_instants(field: Field) -> bool:
@@ -197,15 +236,15 @@ def _stored_ms(value: int | float | bool, field: Field) -> int | None:
         return None
     match field.column.encoding:
         case Encoding.EPOCH_MS:
-            ms = number
+            return number
         case Encoding.EPOCH_S:
-            ms = number * 1000
+            return number * 1000
         case Encoding.YYYYMMDD:
             year, rest = divmod(number, 10_000)
             period = parse_period(f"{year:04d}-{rest // 100:02d}-{rest % 100:02d}")
-            ms = period.start * MS_PER_DAY
+            return period.start * MS_PER_DAY
         case Encoding.YEAR:
-            ms = parse_period(f"{number:04d}").start * MS_PER_DAY
+            return parse_period(f"{number:04d}").start * MS_PER_DAY
         case (
             Encoding.FOLDED
             | Encoding.EXACT
@@ -216,4 +255,3 @@ def _stored_ms(value: int | float | bool, field: Field) -> int | None:
             return None
         case _ as never:
             assert_never(never)
-    return ms if FIRST_DAY <= ms // MS_PER_DAY <= LAST_DAY else None

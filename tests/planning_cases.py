@@ -8,7 +8,7 @@ from typing import Any
 
 from agent.planning.form import asked_of
 from agent.planning.planner import Planner
-from agent.planning.uses import IGNORE
+from agent.planning.use import IGNORE
 from graph.ports import Ask
 from schemas.collection import Collection, Field, FieldType, Profile
 from schemas.filters import Filter, any_of, to_json

@@ -12,7 +12,9 @@ from pydantic import JsonValue
 
 from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType, Profile
 from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op
+from schemas.folding import fold
 from schemas.operators import MEMBERSHIP, allowed_ops
+from tests.hostile import hostile
 
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
@@ -105,7 +107,7 @@ def words_like(rng: random.Random, words: tuple[str, ...]) -> str:
         case 0:
             start = rng.randrange(len(word))
             part = word[start : start + rng.randint(1, 4)]
-            return part if part.strip() else word
+            return part if fold(part) else word
         case 1:
             return f" {word.upper()} "
         case _:
@@ -114,9 +116,9 @@ def words_like(rng: random.Random, words: tuple[str, ...]) -> str:
 
 def strings(name: str, rng: random.Random, column: Column, **known: object) -> Made:
     """A string field in one of our own columns, or in a foreign one with its values known."""
-    rows = tuple(rng.sample(WORDS, 14))
+    rows = (*rng.sample(WORDS, 11), *(hostile(rng) for _ in range(4)))
     field = Field(name=name, type=FieldType.STRING, column=column).model_copy(update=known)
-    asked = tuple(words_like(rng, rows) for _ in range(20)) + tuple(rng.sample(WORDS, 3))
+    asked = (*(words_like(rng, rows) for _ in range(20)), *rng.sample(WORDS, 2), hostile(rng))
     return Made(field, rows, asked)
 
 
@@ -153,7 +155,7 @@ def dates(name: str, type_: FieldType, column: Column, rows: tuple[JsonValue, ..
 
 
 def string_lists(name: str, rng: random.Random, column: Column, **known: object) -> Made:
-    words = tuple(rng.sample(WORDS, 10))
+    words = (*rng.sample(WORDS, 8), *(hostile(rng) for _ in range(3)))
     field = Field(name=name, type=FieldType.STRING_LIST, column=column).model_copy(update=known)
     lists: list[JsonValue] = [list(rng.sample(words, rng.randint(1, 3))) for _ in range(12)]
     asked = tuple(words_like(rng, words) for _ in range(15))

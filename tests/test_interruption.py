@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,8 +42,8 @@ def write_version(folder: Path, version: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def settings(lite_settings: Settings) -> Iterator[Settings]:
-    yield lite_settings.model_copy(update={"kb": "many"})
+def settings(lite_settings: Settings) -> Settings:
+    return lite_settings.model_copy(update={"kb": "many"})
 
 
 def cut_off(folder: Path, settings: Settings, seconds: float, kind: signal.Signals) -> None:

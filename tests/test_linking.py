@@ -154,6 +154,28 @@ def test_values_that_nobody_listed_are_spans_of_the_question(
     assert (mention.choices[0].field, mention.choices[0].value) == (field, value)
 
 
+@pytest.mark.parametrize(
+    ("question", "values", "expected"),
+    [
+        ("summarise chapter 001", ("001", "1"), "001"),
+        ("summarise chapter 1", ("001", "1"), "1"),
+        ("summarise chapter one", ("001", "1"), "1"),
+        ("what is the requirement in 10765?", ("10765", "10766"), "10765"),
+    ],
+)
+def test_identifiers_stay_texts(question: str, values: tuple[str, ...], expected: str) -> None:
+    chapter = Field(name="chapter", type=FieldType.STRING, values=values)
+    (mention,) = link(question, Collection(name=repr(values), fields=(chapter,)))
+    assert [choice.value for choice in mention.choices] == [expected]
+
+
+def test_all_spellings_of_a_value_are_meant() -> None:
+    spellings = ("Engineering", "ENGINEERING ", "engineering-ops")
+    dept = Field(name="dept", type=FieldType.STRING, values=spellings)
+    (mention,) = link("guide of the engineering team", Collection(name="s", fields=(dept,)))
+    assert {choice.value for choice in mention.choices} == set(spellings[:2])
+
+
 def test_many_values_are_searched_by_index() -> None:
     values = tuple(f"{first}{n} Person{n}" for n in range(20_000) for first in ("Ana", "Bob"))
     field = Field(name="author", type=FieldType.STRING, values=values)

@@ -95,6 +95,22 @@ def test_two_terminals_at_the_same_moment(config: RuntimeConfig) -> None:
     assert str(owner_of(config).http_port) in answers.pop()
 
 
+def test_a_client_killed_while_it_starts_the_runtime_is_no_obstacle(
+    config: RuntimeConfig,
+) -> None:
+    code = (
+        "import sys\n"
+        "from agent.runtime.config import RuntimeConfig\n"
+        "from agent.runtime.process import ensure_runtime\n"
+        "ensure_runtime(RuntimeConfig.model_validate_json(sys.argv[1]), weights=False)"
+    )
+    client = subprocess.Popen([sys.executable, "-c", code, config.model_dump_json()])
+    assert eventually(config.run_lock_path.exists)
+    client.kill()
+    client.wait()
+    assert ensure_runtime(config, weights=False).pid > 0
+
+
 def test_killed_runtime_is_replaced_at_the_same_address(config: RuntimeConfig) -> None:
     first = ensure_runtime(config, weights=False)
     fill(first)

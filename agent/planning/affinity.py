@@ -31,6 +31,8 @@ _AFTER = re.compile(
     r"^[\s-]*(?:(?:as|is|was|were)\s+(?:the|an?|its|their)|of)?\s*(?:the)?[\s-]*$", re.IGNORECASE
 )
 _FAR = 60
+_ENDS_OPEN = re.compile(r"\b(?:by|from|to|at|in|of)$", re.IGNORECASE)
+"""A field's name that waits for its value: "cartoons directed by …"."""
 
 
 def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[str, float]:
@@ -45,6 +47,8 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
             else _trailing(text[end : hit.start])
         )
         score = hit.weight * near
+        if hit.end > start and _ENDS_OPEN.search(text[: hit.end]):
+            score *= 0.2
         if hit.asked and not _adjoins(text, start, end, hit):
             score *= 0.25
         if score > scores.get(hit.field, 0.0):

@@ -14,7 +14,7 @@ from agent.planning.form import asked_of, keyed, offered, settled
 from agent.planning.joins import Accepted, Joined, join
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
-from agent.planning.uses import SOFT, Use
+from agent.planning.use import SOFT, Use
 from graph.ports import Ask
 from schemas.collection import Collection
 from schemas.filters import AllOf, Compare, Filter, Op, all_of, leaves

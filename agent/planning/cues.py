@@ -51,9 +51,9 @@ _DATE_PRE = (
 _DATE_POST = (
     (
         Direction.SINCE,
-        r"(?:,?\s*(?:or|and)\s+(?:later|newer|after|since|younger)|,?\s*onwards?|\s+on\b(?!\s+\w)|\+)",
+        r"(?:,?\s*(?:or|and)\s+(?:later|newer|after|since|younger)(?!\s+\S*\d)|,?\s*onwards?|\s+on\b(?!\s+\w)|\+)",
     ),
-    (Direction.UNTIL, r"(?:,?\s*(?:or|and)\s+(?:earlier|before|older))"),
+    (Direction.UNTIL, r"(?:,?\s*(?:or|and)\s+(?:earlier|before|older)(?!\s+\S*\d))"),
     (Direction.BEFORE, r"(?:\s*\(exclusive\))"),
     (
         Direction.UNTIL,
@@ -99,6 +99,9 @@ _NUMBER_PRE = (
     (Direction.AFTER, r"大于|高于|超过|多于|超出"),
     (Direction.BEFORE, r"小于|低于|少于|不到|不足"),
 )
+_UNIT_ZH = (
+    "(?:分钟|小时|公里|平米|平方米|英寸|分|元|块|米|岁|人|天|年|页|个|星|次|条|层|楼|斤|公斤)?钱?"
+)
 _NUMBER_POST = (
     (
         Direction.SINCE,
@@ -108,8 +111,8 @@ _NUMBER_POST = (
         Direction.UNTIL,
         r"(?:\s+[a-z]+)?\s*(?:or|and)\s+(?:less|fewer|below|lower|under|smaller|younger|shorter|cheaper)(?!\s+(?:than|[\d$€£]))",
     ),
-    (Direction.SINCE, r"(?:及|和|或)?以上|起(?![\u4e00-\u9fff]飞)|或者?更高|或者?更多"),
-    (Direction.UNTIL, r"(?:及|和|或)?(?:以下|以内|之内|之下)|或者?更低|或者?更少"),
+    (Direction.SINCE, rf"{_UNIT_ZH}(?:及|和|或)?以上|起(?![\u4e00-\u9fff]飞)|或者?更高|或者?更多"),
+    (Direction.UNTIL, rf"{_UNIT_ZH}(?:及|和|或)?(?:以下|以内|之内|之下)|或者?更低|或者?更少"),
 )
 
 _NEGATION_PRE = re.compile(

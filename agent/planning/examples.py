@@ -14,27 +14,18 @@ class Example:
     reply: str
 
 
-def _example(question: str, found: str, **_: str) -> Example:
+def _example(question: str, found: str, earlier: str = "") -> Example:
     lines, reply = [], {}
     for line in found.strip().splitlines():
         key, reading, use = (part.strip() for part in line.split("=>"))
         lines.append(f"{key}: {reading}")
         reply[key] = use
-    body = "\n".join(("Question: " + question, "Found:", *lines))
+    before = [f"Earlier: {earlier}"] if earlier else []
+    body = "\n".join((*before, "Question: " + question, "Found:", *lines))
     return Example(body, json.dumps(reply, ensure_ascii=False))
 
 
 EXAMPLES = (
-    _example(
-        "Which signed contracts or invoices of Sales are from before 2021?",
-        """
-        signed => status Signed => status is
-        contracts => category contract => category is
-        invoices => category invoice => category is
-        Sales => department => department is
-        2021 => created 2021-01-01..2021-12-31 | archived 2021-01-01..2021-12-31 => created before
-        """,
-    ),
     _example(
         "Why were the final results of the 2019 audit so much lower than planned?",
         """
@@ -43,12 +34,39 @@ EXAMPLES = (
         """,
     ),
     _example(
-        "Show me the final invoices from last year that Anna Berg did not write.",
+        "关于如何撤回合同的说明在哪里？",
         """
-        final => status Final => status is
+        撤回 => status Withdrawn => ignore
+        合同 => category contract => ignore
+        """,
+    ),
+    _example(
+        "And which of those are from 2015?",
+        """
+        Legal => department (earlier) => department is
+        draft => status Draft (earlier) => status is
+        2015 => created 2015-01-01..2015-12-31 => created in
+        """,
+        earlier="Show me the draft contracts of Legal.",
+    ),
+    _example(
+        "好的。另外再找一个门票50元以下、靠近东湖的公园。",
+        """
+        宽带 => services (earlier) => ignore
+        300 => price 300 (earlier) => ignore
+        50 => ticket 50 | price 50 => ticket at most
+        东湖 => near | name => near has
+        """,
+        earlier="帮我找一家有宽带、价格300元以上的旅馆。",
+    ),
+    _example(
+        "Which signed contracts or invoices of Sales are from before 2021?",
+        """
+        signed => status Signed => status is
+        contracts => category contract => category is
         invoices => category invoice => category is
-        last year => created 2022-01-01..2022-12-31 => created in
-        Anna Berg => author | title => author is not
+        Sales => department => department is
+        2021 => created 2021-01-01..2021-12-31 | archived 2021-01-01..2021-12-31 => created before
         """,
     ),
     _example(
@@ -72,10 +90,22 @@ EXAMPLES = (
         """,
     ),
     _example(
-        "关于如何撤回合同的说明在哪里？",
+        "Show me the final invoices from last year that Anna Berg did not write.",
         """
-        撤回 => status Withdrawn => ignore
-        合同 => category contract => ignore
+        final => status Final => status is
+        invoices => category invoice => category is
+        last year => created 2022-01-01..2022-12-31 => created in
+        Anna Berg => author | title => author is not
+        """,
+    ),
+    _example(
+        "我周末去临江玩，想在老城区找一家实惠的日式餐馆，要4星以上。",
+        """
+        临江 => name | area => ignore
+        老城区 => area => area is
+        实惠 => price low => price is
+        日式 => cuisine => cuisine is
+        4 => stars 4 => stars at least
         """,
     ),
     _example(

@@ -41,8 +41,9 @@ def is_boolean(field: Field) -> bool:
     """A bool, or a field whose known values are just a pair such as True and False."""
     if field.type is FieldType.BOOL:
         return True
-    values = frozenset(fold(str(value)) for value in field.values)
-    return len(values) == 2 and values in _TRUTH
+    if len(field.values) != 2:
+        return False
+    return frozenset(fold(str(value)) for value in field.values) in _TRUTH
 
 
 _ASKED = re.compile(

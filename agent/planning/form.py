@@ -10,7 +10,8 @@ from pydantic import JsonValue
 
 import prompts
 from agent.planning.examples import EXAMPLES
-from agent.planning.uses import CERTAIN, IGNORE, NOT, Use, uses
+from agent.planning.use import CERTAIN, IGNORE, NOT, Use
+from agent.planning.uses import uses
 from graph.ports import Ask
 from schemas.collection import Collection, Field
 from schemas.mentions import Form, FormMessage, Mention, MentionKind
@@ -59,7 +60,9 @@ def settled(ask: Ask, collection: Collection, mention: Mention) -> Use | None:
     excluded by the word beside it.
     """
     uses_of = offered(ask, collection, mention)
-    certain = CERTAIN in mention.hint.split() or (_is_denied(mention) and len(uses_of) == 1)
+    certain = (mention.turn == 0 and CERTAIN in mention.hint.split()) or (
+        _is_denied(mention) and len(uses_of) == 1
+    )
     return next(iter(uses_of.values()), None) if certain else None
 
 
@@ -114,7 +117,8 @@ def _question(ask: Ask, mentions: Sequence[Mention], asked: Mapping[str, Sequenc
             continue
         fields = dict.fromkeys(choice.field for choice in mention.choices)
         readings = [_reading(mention, name) for name in fields]
-        lines.append(f"{key}: {' | '.join(readings)}")
+        mark = " (earlier)" if mention.turn < 0 else ""
+        lines.append(f"{key}: {' | '.join(readings)}{mark}")
     return "\n".join(lines)
 
 

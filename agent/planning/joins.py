@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.planning.uses import Use
+from agent.planning.use import Use
 from schemas.collection import Collection
 from schemas.filters import AnyOf, Compare, Element, Filter, Op, all_of, any_of
 from schemas.plan import Condition

@@ -41,7 +41,7 @@ def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
         elif field.type in NUMBERS:
             if dated.bare_year and _is_yearly(field):
                 yield Choice(field=name, value=year, score=score + 0.4)
-        elif field.values and field.type in TEXTS and str(year) in field.values:
+        elif field.type in TEXTS and scene.catalogue.values.exact(name, str(year)) is not None:
             yield Choice(field=name, value=str(year), score=score + 0.3)
         elif name in scene.open and (bonus := _text_bonus(field, dated, score)):
             yield Choice(field=name, value=dated.words, score=score + bonus)

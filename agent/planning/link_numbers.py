@@ -16,6 +16,8 @@ from schemas.mentions import Choice, MentionKind
 
 NAMED = 0.3
 _FEW_VALUES = 20
+_IDENTIFIER = 4
+"""Digits from which on a number is hardly a count."""
 _NOUN_AFTER = re.compile(
     r"\s+(?!(?:and|or|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}"
 )
@@ -58,17 +60,22 @@ def _choices(scene: Scene, number: Number, near: Mapping[str, float]) -> Iterabl
                 yield Choice(field=name, value=_bounds(number), score=score + 0.05)
         elif field.values and not is_boolean(field):
             if number.upper is None:
-                yield from _known(field, number, score)
+                yield from _known(scene, field, number, score)
         elif name in scene.open and score >= NAMED:
             yield Choice(field=name, value=_chunk(scene.text, number), score=score)
 
 
-def _known(field: Field, number: Number, score: float) -> Iterable[Choice]:
-    """Known texts that are this number: passengers "2"."""
-    if score >= 0.2 or len(field.values) > _FEW_VALUES:
-        for value in field.values:
-            if str(value) == str(number.value):
-                yield Choice(field=field.name, value=value, score=score)
+def _known(scene: Scene, field: Field, number: Number, score: float) -> Iterable[Choice]:
+    """The known text that is this number: passengers "2", but chapter "001" and not "1"."""
+    long = len(number.words) >= _IDENTIFIER
+    if score < 0.2 and not long and len(field.values) <= _FEW_VALUES:
+        return
+    exact = scene.catalogue.values.exact
+    value = exact(field.name, number.words)
+    if value is None and (number.spelled or not number.words.startswith("0")):
+        value = exact(field.name, str(number.value))
+    if value is not None:
+        yield Choice(field=field.name, value=value, score=score)
 
 
 def _counts_something_else(text: str, number: Number, near: Mapping[str, float]) -> bool:

@@ -29,7 +29,7 @@ _FIGURES = re.compile(
 _NAMES = re.compile(r"name|title|名", re.IGNORECASE)
 _PROSE = re.compile(
     r"\b(?:title|headline|subject|description|abstract|summary|content|text|details|body|notes?)\b|"
-    r"标题|摘要|描述|内容|正文",
+    r"标题|摘要|描述|内容|正文|特点|特色",
     re.IGNORECASE,
 )
 _NAME_GOES_ON = re.compile(r"\s*&?\s*[A-Z]\w+")
@@ -116,7 +116,9 @@ def _choices(scene: Scene, span: Span, near: Mapping[str, float]) -> Iterable[Ch
         closeness = near.get(name, 0.0)
         if name not in scene.open or (closeness < _NAMED and not span.sure and name in asked):
             continue
-        score = closeness + _prior(field, span) + role_bonus(scene.text, span.start, field)
+        score = (
+            closeness + _prior(field, span) + role_bonus(scene.text, span.start, span.end, field)
+        )
         closed = bool(field.values) or _PROSE.search(name_words(field.name)) is not None
         if score > 0 and (span.sure or not closed or closeness >= _NAMED):
             yield Choice(field=name, value=span.text, score=score)
@@ -195,5 +197,5 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
 
 def _describes(before: str, after: str) -> bool:
     """An adjective before a noun for what is looked for: "a drama movie"."""
-    noun = after.split(maxsplit=1)[0].strip(".,?!") if after else ""
+    noun = after.strip().partition(" ")[0].strip(".,?!")
     return key(noun) in ENTITY_NOUNS and bool(_ARTICLE.search(before) or _PREPOSED.search(before))

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from agent.planning.facets import is_boolean
 from agent.planning.presence import find_presence
+from agent.planning.roles import role_bonus
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
-from agent.planning.uses import NOT
+from agent.planning.use import NOT
 from agent.planning.values import Entry, Match
 from schemas.mentions import Choice, MentionKind
 
@@ -27,7 +28,9 @@ def link_values(scene: Scene) -> Iterable[Found]:
             Choice(
                 field=entry.field,
                 value=entry.value if entry.upper is None else [entry.value, entry.upper],
-                score=0.5 * match.score + 0.5 * near.get(entry.field, 0.0),
+                score=0.5 * match.score
+                + 0.5 * near.get(entry.field, 0.0)
+                + _role(scene, match, entry),
             )
             for entry in match.entries
             if _fits(scene, entry, words, near.get(entry.field, 0.0))
@@ -35,6 +38,14 @@ def link_values(scene: Scene) -> Iterable[Found]:
         if choices and not (words.isdigit() and _is_plain_number(scene, choices)):
             rank = 2 + match.score
             yield Found(MentionKind.VALUE, match.start, match.end, choices, rank=rank)
+
+
+def _role(scene: Scene, match: Match, entry: Entry) -> float:
+    """What a preposition adds where one value belongs to several fields: from or to a city."""
+    if len({other.field for other in match.entries}) < 2:
+        return 0.0
+    field = scene.catalogue.fields[entry.field]
+    return 0.5 * role_bonus(scene.text, match.start, match.end, field)
 
 
 def _fits(scene: Scene, entry: Entry, words: str, near: float) -> bool:

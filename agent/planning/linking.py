@@ -17,7 +17,7 @@ from agent.planning.link_spans import (
 )
 from agent.planning.link_values import link_flags, link_presence, link_values
 from agent.planning.scene import SURE, Catalogue, Found, Scene, settled
-from agent.planning.uses import CERTAIN, MAYBE_NOT, NOT, SOFT
+from agent.planning.use import CERTAIN, MAYBE_NOT, NOT, SOFT
 from schemas.collection import Collection
 from schemas.mentions import Mention, MentionKind
 
@@ -25,6 +25,7 @@ MOST_MENTIONS = 12
 MOST_NAMES = 3
 _ANCHORED = 0.3
 _CERTAIN_SCORE = 0.9
+_NAMED_SCORE = 0.97
 
 
 class Linker:
@@ -38,7 +39,8 @@ class Linker:
     ) -> tuple[Mention, ...]:
         """Mentions from left to right; `allowed` are the fields that may carry conditions."""
         scene = Scene.of(text, self._catalogue, allowed)
-        kept = _sparse(sorted(_find(scene, calendar), key=lambda f: f.start))[:MOST_MENTIONS]
+        found = _distinct(text, _find(scene, calendar))
+        kept = _sparse(sorted(found, key=lambda f: f.start))[:MOST_MENTIONS]
         denied = [NOT in f.hint.split() or negated(text, f.start, f.end) for f in kept]
         loose = negations(text) > sum(denied)
         prefix = "m" if turn == 0 else f"t{-turn}m"
@@ -64,6 +66,15 @@ def _find(scene: Scene, calendar: Calendar) -> list[Found]:
     return settled([*found, *link_names(scene, found)])
 
 
+def _distinct(text: str, found: list[Found]) -> list[Found]:
+    """Words that are repeated count once, where they stand closest to their field."""
+    best: dict[tuple[str, str, frozenset[str]], Found] = {}
+    for one in sorted(found, key=lambda f: -f.choices[0].score):
+        fields = frozenset(choice.field for choice in one.choices)
+        best.setdefault((text[one.start : one.end].casefold(), one.hint, fields), one)
+    return list(best.values())
+
+
 def _sparse(found: list[Found]) -> list[Found]:
     """A text full of names that no field's word goes with is talk, not conditions."""
     names = [f for f in found if f.rank <= NAME_RANK and f.choices[0].score < _ANCHORED]
@@ -85,14 +96,23 @@ def _hints(text: str, found: Found, denied: bool, loose: bool) -> list[str]:
 
 
 def _is_certain(found: Found, hints: Sequence[str]) -> bool:
-    """A comparison in so many words, or a quoted text, with the one field named beside it."""
+    """A comparison in so many words, a quoted text, or a value, right beside the name of the one
+    field that can have it: "the venue is …", "status Final".
+    """
     compared = found.kind is MentionKind.NUMBER and (
         any(d.value in hints for d in Direction if d is not Direction.IN)
         or isinstance(found.choices[0].value, list)
     )
-    quoted = found.kind is MentionKind.SPAN and found.rank >= SURE and MAYBE_NOT not in hints
-    alone = len(found.choices) == 1 and found.choices[0].score >= _CERTAIN_SCORE
-    return alone and (compared or quoted)
+    if len(found.choices) != 1 or found.choices[0].score < _CERTAIN_SCORE:
+        return False
+    if compared:
+        return True
+    named = found.rank >= SURE or found.choices[0].score >= _NAMED_SCORE
+    value = found.choices[0].value
+    if found.kind is MentionKind.SPAN:
+        named = named and isinstance(value, str) and (found.rank >= SURE or not value.islower())
+    worded = found.kind in (MentionKind.SPAN, MentionKind.VALUE)
+    return worded and named and value is not None and MAYBE_NOT not in hints
 
 
 def _mention(text: str, found: Found, name: str, turn: int, hints: Sequence[str]) -> Mention:

@@ -22,7 +22,10 @@ _WORD = re.compile(
 _CHINESE = re.compile(
     rf"(?!一[个名位家张次条篇份块间])(?<!第){CHINESE_PATTERN}(?=[个名位间张人天日星次条篇份元块层站]|小时|分钟)"
 )
-_RANGE = re.compile(r"\s*(?:-|–|—|~|～|to|and|through|到|至|和)\s*(?:[$€£¥￥]\s?)?", re.IGNORECASE)
+_RANGE = re.compile(
+    r"\s*(?:元|分|岁|块|米|页|人)?\s*(?:-|–|—|~|～|to|and|through|到|至|和)\s*(?:[$€£¥￥]\s?)?",
+    re.IGNORECASE,
+)
 _BETWEEN = re.compile(
     r"(?:between|from|ranging\s+from|within|介于|在|从)\s*(?:[$€£¥￥]\s?)?$", re.I
 )

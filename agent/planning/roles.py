@@ -7,7 +7,10 @@ import re
 from agent.planning.words import name_words
 from schemas.collection import Field
 
-_BONUS = 0.35
+_BONUS = 0.4
+_LESS = 0.05
+_AGAINST = 0.015
+_LOOSE = re.compile(r"address|location|place|site|office|station|地址", re.IGNORECASE)
 _PLACES = (
     r"city|town|country|nation|state|province|county|region|district|area|location|place|venue|"
     r"area|territory|address|site|campus|office|城市|国家|地区|区域|地点|地址"
@@ -16,8 +19,8 @@ _PEOPLE = (
     r"author|artist|writer|written|director|directed|actor|starring|cast|singer|composer|creator|"
     r"player|owner|reviewer|editor|performer|producer|designer|by|person|作者|导演|主演|演员|歌手"
 )
-_ORIGINS = r"from|origin|source|departure|pickup|start|outlet|publisher|country|nationality|出发"
-_GOALS = r"to|destination|dest|arrival|dropoff|goal|目的"
+_ORIGINS = r"from|origin|source|departure|pickup|start|outlet|publisher|country|nationality|出发地?"
+_GOALS = r"to|destination|dest|arrival|dropoff|goal|目的地?"
 _TITLES = r"name|title|名"
 _ROLES = tuple(
     (
@@ -34,11 +37,26 @@ _ROLES = tuple(
 )
 
 
-def role_bonus(text: str, start: int, field: Field) -> float:
-    """How much the words right before a name speak for a field, 0 where they do not."""
-    before = text[max(0, start - 24) : start]
+_DISHES = re.compile(r"菜|美食|dish|food|menu", re.IGNORECASE)
+_EATEN = re.compile(r"(?:吃|尝|喝|点|菜里有|eat|serv(?:es|ing))\s*$", re.IGNORECASE)
+_SERVED = re.compile(r"^\s*(?:这|那)?(?:道|个|俩|些)?菜")
+_NEARBY = re.compile(r"周边|附近|\bnear", re.IGNORECASE)
+_CLOSE = re.compile(
+    r"(?:附近|周边|靠近|旁边|near(?:by)?|close\s+to)(?:有|的是)?\s*$", re.IGNORECASE
+)
+
+
+def role_bonus(text: str, start: int, end: int, field: Field) -> float:
+    """How much the words beside a name speak for a field: above 0 for, below 0 against it."""
+    before, after = text[max(0, start - 24) : start], text[end : end + 8]
     name = name_words(field.name)
+    if _NEARBY.search(name):
+        return _BONUS if _CLOSE.search(before) else -_AGAINST
+    if _EATEN.search(before) or _SERVED.match(after):
+        return _BONUS if _DISHES.search(name) else 0.0
     for words, fields in _ROLES:
         if words.search(before):
-            return _BONUS if fields.search(name) else 0.0
+            if not fields.search(name):
+                return 0.0
+            return _BONUS - (_LESS if _LOOSE.search(name) else 0.0)
     return 0.0

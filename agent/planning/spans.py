@@ -177,7 +177,7 @@ def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
         run = run[:-1]
     while len(run) > 1 and not capitals and key(text[run[-1][0] : run[-1][1]]) in ENTITY_NOUNS:
         run = run[:-1]
-    if len(run) == 1 and key(text[run[0][0] : run[0][1]]) in ENTITY_NOUNS:
+    if len(run) == 1 and not capitals and key(text[run[0][0] : run[0][1]]) in ENTITY_NOUNS:
         run = []
     if run:
         start, end = _trimmed(text, run[0][0], run[-1][1])

@@ -87,6 +87,11 @@ class ValueIndex:
         self._keep(found, self._misspelt(text, question, found))
         return tuple(sorted(found, key=lambda m: m.start))
 
+    def exact(self, field: str, text: str) -> Scalar | None:
+        """The known value of a field that is written like the text."""
+        known = self._phrases.get(keys(text), ())
+        return next((e.value for e, _ in known if e.field == field and str(e.value) == text), None)
+
     def entries(self, text: str) -> tuple[tuple[Entry, float], ...]:
         """The values that a text names as a whole."""
         return tuple(self._phrases.get(keys(text), ()))
@@ -177,7 +182,7 @@ class ValueIndex:
                     length = _common(run[at:], entry.keys)
                     if length >= 2 and 2 * length >= len(entry.keys):
                         best[length].append(entry)
-                if best and len(set(best[max(best)])) <= PART_LIMIT:
+                if best and len(set(best[max(best)])) <= (1 if max(best) == 2 else PART_LIMIT):
                     end = at + max(best) - 1
                     yield Match(run[at].start, run[end].end, tuple(best[max(best)]), 0.7)
 

@@ -93,8 +93,7 @@ def name_words(name: str) -> str:
     return re.sub(r"\s+", " ", _CAMEL.sub(" ", name)).strip()
 
 
-FUNCTION_WORDS = frozenset(
-    listed("""
+_FUNCTION = listed("""
     a an the this that these those there here it its they them their he she his her i me my
     we us our you your who whom whose which what when where why how and or but nor not no
     yes if then than as at by for from in into of off on onto out over to under up with
@@ -117,7 +116,7 @@ FUNCTION_WORDS = frozenset(
     great nice best interesting some one ones value corresponding different distinct again
     available information detail
     """)
-)
+FUNCTION_WORDS = frozenset((*_FUNCTION, *map(singular, _FUNCTION)))
 """Words that carry no subject: grammar, and the verbs and nouns of asking."""
 
 ENTITY_NOUNS = frozenset(

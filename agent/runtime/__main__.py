@@ -25,13 +25,13 @@ from agent.runtime.lock import (
     read_record,
     write_record,
 )
-from agent.runtime.process import installed_version
+from agent.runtime.process import ALREADY_RUNNING, installed_version
 from agent.runtime.server import Activity, build_app
 from schemas.errors import FacetwiseError
 
 _ORPHAN_SECONDS = 60.0
 _GRACE_SECONDS = 5
-_ENDED, _FAILED, _ALREADY_RUNNING = 0, 1, 3
+_ENDED, _FAILED = 0, 1
 
 
 def main(argv: Sequence[str]) -> int:
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         lock.acquire(timeout=_ORPHAN_SECONDS)
     except Timeout:
         sys.stderr.write(f"another runtime holds {config.data_dir}\n")
-        return _ALREADY_RUNNING
+        return ALREADY_RUNNING
     try:
         asyncio.run(_serve(config))
     except FacetwiseError as error:

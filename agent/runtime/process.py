@@ -29,6 +29,8 @@ from schemas.errors import RuntimeUnavailable
 _START_SECONDS = 180.0
 _STOP_SECONDS = 90.0
 _POLL_SECONDS = 0.05
+ALREADY_RUNNING = 3
+"""The exit code of a runtime that found the folder held by another."""
 _LOG_LIMIT = 5_000_000
 _LOG_TAIL = 2000
 
@@ -80,8 +82,7 @@ def ensure_runtime(
     config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
         with FileLock(config.start_lock_path).acquire(timeout=_START_SECONDS):
-            record = _usable(config) or _start(config)
-            return _address(record)
+            return _address(_found_or_started(config))
     except Timeout as error:
         raise RuntimeUnavailable(
             f"another process has been starting the runtime for {_START_SECONDS:.0f} s",
@@ -159,7 +160,24 @@ def _wait_for_answer(record: LockRecord, config: RuntimeConfig) -> dict[str, Any
     return None
 
 
-def _start(config: RuntimeConfig) -> LockRecord:
+def _found_or_started(config: RuntimeConfig) -> LockRecord:
+    """Goes on trying while another runtime holds the folder without answering: it is ending, or
+    it is starting and the client that started it was killed.
+    """
+    deadline = time.monotonic() + _START_SECONDS
+    while time.monotonic() < deadline:
+        record = _usable(config) or _start(config)
+        if record is not None:
+            return record
+        time.sleep(_POLL_SECONDS)
+    raise RuntimeUnavailable(
+        f"another runtime has held {config.data_dir} for {_START_SECONDS:.0f} s without answering",
+        remedy=f"see {config.log_path}, or end it with: facetwise runtime stop",
+    )
+
+
+def _start(config: RuntimeConfig) -> LockRecord | None:
+    """None if another runtime has the folder: it came up meanwhile, or it does not let go."""
     log_from = _prepare_log(config.log_path)
     process = _spawn(config)
     # Waits so that the process does not stay a zombie if it ends before this one.
@@ -167,10 +185,14 @@ def _start(config: RuntimeConfig) -> LockRecord:
     deadline = time.monotonic() + _START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         record = read_record(config.record_path)
-        ours = record is not None and record.owner is not None and record.owner.pid == process.pid
-        if record is not None and ours and _ping(record) is not None:
-            return record
+        if record is not None and record.owner is not None and _ping(record) is not None:
+            if record.owner.pid == process.pid:
+                return record
+            process.kill()
+            return None
         time.sleep(_POLL_SECONDS)
+    if process.poll() == ALREADY_RUNNING:
+        return None
     if process.poll() is None:
         process.kill()
         reason = f"it did not answer within {_START_SECONDS:.0f} s"

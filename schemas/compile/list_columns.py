@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from schemas.bounds import INT64_MIN
 from schemas.collection import Column, ColumnKind, Encoding
 from schemas.compile.dialects import Dialect
 from schemas.compile.literals import is_plain, literal, literal_list
@@ -41,7 +42,7 @@ class ListColumn:
     def present(self) -> Piece:
         if self.joined is not None:
             return self.joined.present()
-        full = Piece(f"(array_length({self._array.path}) > 0)")
+        full = Piece(f"(array_length({self._array.path}) != 0)")
         return every((self._array.present(), full)) if self._array.nullable else full
 
     def missing(self) -> Piece:
@@ -64,6 +65,9 @@ class ListColumn:
             return NEVER
         if self.array is None:
             return some(self._in_text(element) for element in elements)
+        if INT64_MIN in elements and self.dialect is not Dialect.LITE:
+            others = [element for element in elements if element != INT64_MIN]
+            return some((self.has_any(others), self._has_least()))
         if self.joined is None or self.dialect is not Dialect.LITE or len(elements) >= _MANY:
             return self._in_array(elements)
         return some(
@@ -77,6 +81,12 @@ class ListColumn:
 
     def ending(self, text: str) -> Piece | None:
         return None if self.joined is None else self._pattern(f"{text}{SEPARATOR}", text)
+
+    def _has_least(self) -> Piece:
+        """The least 64-bit int is no literal of servers."""
+        if self.joined is not None:
+            return self._in_text(INT64_MIN)
+        return self.present().but(f"{self.dialect} cannot read {INT64_MIN}")
 
     def _in_text(self, element: str | int) -> Piece:
         return self._pattern(f"{SEPARATOR}{element}{SEPARATOR}", str(element))

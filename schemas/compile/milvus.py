@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from schemas.check import Bound
-from schemas.collection import Collection, ColumnKind, FieldType
+from schemas.collection import Collection, ColumnKind, Field, FieldType
 from schemas.compile.dialects import Dialect
 from schemas.compile.lists import list_piece
 from schemas.compile.literals import is_identifier
 from schemas.compile.ordered import scalar_piece
 from schemas.compile.pieces import Piece, every, some
 from schemas.compile.places import Holds, Place
-from schemas.compile.strings import string_piece
+from schemas.compile.strings import or_blank, string_piece
 from schemas.errors import FilterError
-from schemas.filters import AllOf, Filter, all_of
+from schemas.filters import AllOf, Filter, Op, all_of
 from schemas.negation import Every, Literal, Normal, Some, negation_normal
+from schemas.storage import strays
 
 __all__ = ["Dialect", "Split", "split", "to_milvus"]
 
@@ -44,13 +45,25 @@ class Split:
     rest: Bound | None
 
 
+@dataclass(frozen=True)
+class Target:
+    """What is compiled for. `trusting` takes foreign columns to hold values of the field's type
+    only; without it the expression finds those that may match for want of one.
+    """
+
+    collection: Collection
+    dialect: Dialect
+    exact: bool
+    trusting: bool = False
+
+
 def to_milvus(b: Bound, dialect: Dialect, *, exact: bool = False) -> str:
     """The expression of a filter. It is empty for a filter without conditions only.
 
-    `exact` is for scope: strings are compared as written. Values of a JSON path are taken to
-    have the field's type. Raises FilterError on what the dialect cannot say; `split` can.
+    `exact` is for scope: strings are compared as written. Foreign columns and JSON paths are
+    taken to hold nothing but values of the field's type in one form. Raises FilterError on what the dialect cannot say; `split` can.
     """
-    piece = _compile(b.root, b.collection, dialect, exact)
+    piece = _compile(b.root, Target(b.collection, dialect, exact, trusting=True))
     if piece.gap is not None and not piece.gap.untyped:
         raise FilterError(f"the filter cannot be said to Milvus as a whole: {piece.gap.why}")
     return _text(piece, b.collection)
@@ -63,7 +76,8 @@ def split(b: Bound, dialect: Dialect, *, exact: bool = False) -> Split:
     FilterError only where the collection cannot answer at all: no column, or for scope none
     with the values as written.
     """
-    pieces = [(part, _compile(part, b.collection, dialect, exact)) for part in _conjuncts(b.root)]
+    target = Target(b.collection, dialect, exact)
+    pieces = [(part, _compile(part, target)) for part in _conjuncts(b.root)]
     open_parts = [part for part, piece in pieces if piece.gap is not None]
     rest = Bound(all_of(*open_parts), b.collection, notes=b.notes) if open_parts else None
     return Split(_text(every(piece for _, piece in pieces), b.collection), rest)
@@ -75,29 +89,40 @@ def _conjuncts(f: Filter) -> list[Filter]:
     return [f]
 
 
-def _compile(f: Filter, c: Collection, dialect: Dialect, exact: bool) -> Piece:
-    return _piece(negation_normal(f, c), c, dialect, exact)
+def _compile(f: Filter, target: Target) -> Piece:
+    return _piece(negation_normal(f, target.collection), target)
 
 
-def _piece(n: Normal, c: Collection, dialect: Dialect, exact: bool) -> Piece:
+def _piece(n: Normal, target: Target) -> Piece:
     match n:
         case Every(of=parts):
-            return every(_piece(part, c, dialect, exact) for part in parts)
+            return every(_piece(part, target) for part in parts)
         case Some(of=parts):
-            return some(_piece(part, c, dialect, exact) for part in parts)
+            return some(_piece(part, target) for part in parts)
         case Literal():
-            return _leaf(n, c, dialect, exact)
+            return _leaf(n, target)
         case _:
             assert_never(n)
 
 
-def _leaf(n: Literal, c: Collection, dialect: Dialect, exact: bool) -> Piece:
-    field = c.field(n.compare.field)
+def _leaf(n: Literal, target: Target) -> Piece:
+    field = target.collection.field(n.compare.field)
+    piece = _typed_leaf(n, field, target)
+    why = strays(n.compare, field, negated=n.negated)
+    if why is None:
+        return piece
+    if n.compare.op is Op.EMPTY and not target.trusting:
+        piece = or_blank(piece, field, target.dialect)
+    return piece.but(why, untyped=True)
+
+
+def _typed_leaf(n: Literal, field: Field, target: Target) -> Piece:
+    """The comparison on values of the field's type."""
     if field.type.is_list:
-        return list_piece(n.compare, n.negated, field, dialect, exact)
+        return list_piece(n.compare, n.negated, field, target.dialect, target.exact)
     if field.type is FieldType.STRING:
-        return string_piece(n.compare, n.negated, field, dialect, exact)
-    return scalar_piece(n.compare, field, dialect)
+        return string_piece(n.compare, n.negated, field, target.dialect, target.exact)
+    return scalar_piece(n.compare, field, target.dialect, trusting=target.trusting)
 
 
 def _text(piece: Piece, c: Collection) -> str:

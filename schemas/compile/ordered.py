@@ -17,14 +17,19 @@ from schemas.errors import FilterError
 from schemas.filters import Compare, Op
 from schemas.periods import EPOCH, FIRST_DAY, LAST_DAY, MS_PER_DAY, day_number, iso_day, iso_time
 from schemas.storage import column_of
-from schemas.values import Key, domain, read_row
+from schemas.values import Key, bound_keys, domain
 
 _NUMERIC = frozenset({ColumnKind.INT, ColumnKind.FLOAT, ColumnKind.DOUBLE, ColumnKind.JSON})
 _TEXT = frozenset({ColumnKind.VARCHAR, ColumnKind.JSON})
+_GRIDS = frozenset({FieldType.DATE, FieldType.DATETIME})
+_ANY_ZONE = 2 * 86_400
+"""Seconds by which a text of a time sorts off its instant at most, whatever its zone and form."""
 
 
-def scalar_piece(c: Compare, field: Field, dialect: Dialect) -> Piece:
-    """A comparison on a field of numbers, booleans, days or times."""
+def scalar_piece(c: Compare, field: Field, dialect: Dialect, *, trusting: bool) -> Piece:
+    """A comparison on a field of numbers, booleans, days or times. `trusting` takes times in
+    text columns for UTC in one form.
+    """
     column = column_of(field)
     _check_kind(field, column)
     place = Place.of(column, dialect, _held(field, column))
@@ -32,13 +37,9 @@ def scalar_piece(c: Compare, field: Field, dialect: Dialect) -> Piece:
         return place.missing()
     if c.op is Op.NOT_EMPTY:
         return place.present()
-    items = c.value if isinstance(c.value, tuple) else (c.value,)
-    keys = [key for item in items for key in read_row(item, field)]
-    piece = _compare(c.op, keys, field, column, place)
-    loose = place.is_json and dialect.confuses_bool_and_number and not place.blank
-    if loose and not piece.never:
-        return piece.but(f"{dialect} takes true for 1 in {place.path}", untyped=True)
-    return piece
+    items = c.value if isinstance(c.value, tuple) else () if c.value is None else (c.value,)
+    grid = None if domain(field) not in _GRIDS else _grid(column, field, trusting=trusting)
+    return _compare(c.op, bound_keys(items, field), field, grid, place)
 
 
 def _held(field: Field, column: Column) -> Holds:
@@ -58,12 +59,12 @@ def _check_kind(field: Field, column: Column) -> None:
         raise FilterError(f"field {field.name!r} is a {field.type}, its column holds {column.kind}")
 
 
-def _compare(op: Op, keys: list[Key], field: Field, column: Column, place: Place) -> Piece:
+def _compare(op: Op, keys: list[Key], field: Field, grid: Grid | None, place: Place) -> Piece:
+    if grid is not None:
+        return _on_grid(op, [int(key) for key in keys], grid, place)
     match domain(field):
         case FieldType.BOOL:
             return _bool(op, keys, place)
-        case FieldType.DATE | FieldType.DATETIME:
-            return _on_grid(op, [int(key) for key in keys], _grid(column, field), place)
         case FieldType.INT:
             return _ints(op, [int(key) for key in keys], place)
         case _:
@@ -78,18 +79,23 @@ def _bool(op: Op, keys: list[Key], place: Place) -> Piece:
 
 
 def _floats(op: Op, keys: list[Key], place: Place) -> Piece:
+    """Zero stands apart from lists, in which Lite does not take it for -0.0."""
     literals = list(dict.fromkeys(literal(float(key)) for key in keys))
     if op in ORDERINGS:
         return place.ordered(ORDERINGS[op], literals[0])
-    return place.none_of(literals) if op.is_negative else place.any_of(literals)
+    zero = [text for text in literals if text == "0.0"]
+    others = [text for text in literals if text != "0.0"]
+    if op.is_negative:
+        return every(place.none_of(part) for part in (others, zero) if part or not literals)
+    return some((place.any_of(others), place.any_of(zero)))
 
 
 def _ints(op: Op, numbers: list[int], place: Place) -> Piece:
     if op in ORDERINGS:
         return _int_ordering(op, numbers[0], place)
-    unique = list(dict.fromkeys(numbers))
+    unique = dict.fromkeys(numbers)
     least = INT64_MIN in unique
-    literals = [literal(number) for number in unique if number != INT64_MIN]
+    literals = [str(number) for number in unique if number != INT64_MIN]
     if op.is_negative:
         others = [place.none_of(literals)] if literals or not least else []
         return every([*others, *([_int_ordering(Op.GT, INT64_MIN, place)] if least else [])])
@@ -117,7 +123,8 @@ class Grid:
     """How instants stand in a column. `below` and `above` bring a key of the field to the
     nearest position at or below, at or above it; `write` gives the literal of a position, None
     beyond the calendar. `span` is the number of positions that make one key, `single` whether
-    a position has one literal only, so that it can be compared for equality.
+    a position has one literal only, so that it can be compared for equality. `blur` is by how
+    many positions a value may stand off.
     """
 
     below: Callable[[int], int]
@@ -125,9 +132,10 @@ class Grid:
     write: Callable[[int], str | None]
     span: int = 1
     single: bool = True
+    blur: int = 0
 
 
-def _grid(column: Column, field: Field) -> Grid:
+def _grid(column: Column, field: Field, *, trusting: bool) -> Grid:
     per_key = MS_PER_DAY if field.type is FieldType.DATETIME else 1
     match column.encoding:
         case Encoding.DAY_NUMBER:
@@ -144,8 +152,12 @@ def _grid(column: Column, field: Field) -> Grid:
             return _instants(field, 1, literal)
         case Encoding.EPOCH_S:
             return _instants(field, 1000, literal)
+        case Encoding.ISO_TIME if field.type is FieldType.DATE:
+            day = _coarse(1, _calendar(lambda day: quote(iso_day(day))))
+            return replace(day, single=False)
         case Encoding.ISO_TIME:
-            return replace(_instants(field, 1000, _calendar_second), single=False)
+            blur = 0 if trusting else _ANY_ZONE
+            return replace(_coarse(1000, _calendar_second), single=False, blur=blur)
         case Encoding.FOLDED | Encoding.EXACT:
             raise FilterError(
                 f"field {field.name!r} is a {field.type}, "
@@ -171,9 +183,11 @@ def _calendar(write: Callable[[int], str]) -> Callable[[int], str | None]:
 
 def _calendar_second(second: int) -> str | None:
     """A time without fraction and zone, below all texts of that second."""
-    if not FIRST_DAY <= second * 1000 // MS_PER_DAY <= LAST_DAY:
+    day = second * 1000 // MS_PER_DAY
+    if day > LAST_DAY:
         return None
-    return quote(iso_time(second * 1000).removesuffix("Z"))
+    ms = second * 1000 if day >= FIRST_DAY else FIRST_DAY * MS_PER_DAY
+    return quote(iso_time(ms).removesuffix("Z"))
 
 
 def _years(unit: int) -> Grid:
@@ -191,8 +205,11 @@ def _years(unit: int) -> Grid:
 def _on_grid(op: Op, keys: list[int], grid: Grid, place: Place) -> Piece:
     if op in ORDERINGS:
         return _grid_ordering(op, keys[0], grid, place)
-    spans = [(grid.above(key), grid.below(key) + grid.span) for key in dict.fromkeys(keys)]
-    spans = [span for span in spans if span[0] < span[1]]
+    if grid.blur and op.is_negative:
+        return place.present()
+    first = grid.above if grid.single else grid.below
+    spans = [(first(key), grid.below(key) + grid.span) for key in dict.fromkeys(keys)]
+    spans = [(s - grid.blur, after + grid.blur) for s, after in spans if s < after]
     if grid.single and grid.span == 1:
         literals = [text for start, _ in spans if (text := grid.write(start)) is not None]
         return place.none_of(literals) if op.is_negative else place.any_of(literals)
@@ -212,13 +229,13 @@ def _grid_ordering(op: Op, key: int, grid: Grid, place: Place) -> Piece:
     start, after = grid.above(key), grid.below(key) + grid.span
     match op:
         case Op.LT:
-            return _less(grid.write(start), place)
+            return _less(grid.write(start + grid.blur), place)
         case Op.LE:
-            return _less(grid.write(after), place)
+            return _less(grid.write(after + grid.blur), place)
         case Op.GE:
-            return _more(grid.write(start), place)
+            return _more(grid.write(start - grid.blur), place)
         case _:
-            return _more(grid.write(after), place)
+            return _more(grid.write(after - grid.blur), place)
 
 
 def _less(text: str | None, place: Place) -> Piece:

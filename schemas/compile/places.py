@@ -132,7 +132,7 @@ class Place:
             case Holds.TEXT:
                 return self.compare(">=", '""')
             case Holds.LIST:
-                return Piece(f"(array_length({self.path}) >= 0)")
+                return Piece(f"(array_length({self.path}) != -1)")
             case Holds.NUMBER:
                 return Piece(f"({self.path} <= 0 or {self.path} > 0)")
             case _ as never:
@@ -156,7 +156,7 @@ class Place:
             case Holds.TEXT:
                 return Piece(f'({self.path} > "0" and {self.path} < "0")')
             case Holds.LIST:
-                return Piece(f"(array_length({self.path}) < 0)")
+                return Piece(f"(array_length({self.path}) == -1)")
             case Holds.NUMBER:
                 return Piece(f"({self.path} > 0 and {self.path} < 0)")
             case _ as never:

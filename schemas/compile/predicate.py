@@ -9,11 +9,10 @@ from typing import assert_never
 from pydantic import JsonValue
 
 from schemas.check import Bound
-from schemas.collection import Collection, Field, FieldType
+from schemas.collection import Collection, Field
 from schemas.errors import FilterError
-from schemas.filters import AllOf, AnyOf, Compare, Element, Filter, Not, Op
-from schemas.folding import fold
-from schemas.values import Key, domain, read_row
+from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op
+from schemas.values import Key, bound_keys, read_row
 
 Row = Mapping[str, JsonValue]
 Verdict = bool | None
@@ -76,7 +75,7 @@ def judge_leaf(c: Compare, field: Field, *, exact: bool) -> Callable[[Row], Verd
     if not c.op.takes_value:
         wanted = c.op is Op.EMPTY
         return lambda row: (not read_row(row.get(c.field), field, exact=exact)) is wanted
-    holds = _test(c, field, exact)
+    holds = key_test(c, field, exact=exact)
 
     def judge(row: Row) -> Verdict:
         keys = read_row(row.get(c.field), field, exact=exact)
@@ -87,14 +86,14 @@ def judge_leaf(c: Compare, field: Field, *, exact: bool) -> Callable[[Row], Verd
     return judge
 
 
-def _test(c: Compare, field: Field, exact: bool) -> Callable[[Key], bool]:
+def key_test(c: Compare, field: Field, *, exact: bool = False) -> Callable[[Key], bool]:
     """Whether one element satisfies the positive form of the operator."""
     if isinstance(c.value, tuple):
-        members = frozenset(_key(item, field, exact) for item in c.value)
+        members = frozenset(bound_keys(c.value, field, exact=exact))
         return lambda key: key in members
     if c.value is None:
         raise FilterError(f"{c.op} on field {c.field!r} needs a value")
-    wanted = _key(c.value, field, exact)
+    (wanted,) = bound_keys((c.value,), field, exact=exact)
     match c.op:
         case Op.EQ | Op.NE:
             return lambda key: key == wanted
@@ -109,13 +108,6 @@ def _test(c: Compare, field: Field, exact: bool) -> Callable[[Key], bool]:
             raise AssertionError(f"{c.op} has no single value")
         case _ as never:
             assert_never(never)
-
-
-def _key(value: Element, field: Field, exact: bool) -> Key:
-    if domain(field) is FieldType.STRING:
-        return str(value) if exact else fold(str(value))
-    (key,) = read_row(value, field, exact=exact)
-    return key
 
 
 def _textual(op: Op, wanted: str) -> Callable[[Key], bool]:

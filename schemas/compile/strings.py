@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from schemas.collection import Column, ColumnKind, Encoding, Field
+from schemas.collection import Column, ColumnKind, Encoding, Field, FieldType
 from schemas.compile.dialects import Dialect
 from schemas.compile.known import known_matches, positive_form
 from schemas.compile.literals import after_prefix, is_plain, like_text, plain_runs, quote
-from schemas.compile.pieces import Piece, every, some
+from schemas.compile.pieces import ALWAYS, Piece, every, some
 from schemas.compile.places import Holds, Place
 from schemas.errors import FilterError
 from schemas.filters import Compare, Op
@@ -70,6 +70,20 @@ def string_piece(c: Compare, negated: bool, field: Field, dialect: Dialect, exac
         return _compare(c.op, values, negated, place, dialect)
     spelt = [*values, *known_matches(positive_form(c), field)]
     return _compare(Op.NOT_IN if c.op.is_negative else Op.IN, spelt, negated, place, dialect)
+
+
+_WHITE = ("\x85", "\xa0", "\u1680", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000")
+
+
+def or_blank(missing: Piece, field: Field, dialect: Dialect) -> Piece:
+    """What is missing, or may be because it is white space; all if only the predicate can tell."""
+    column = column_of(field)
+    if column.kind is not ColumnKind.VARCHAR or field.type is not FieldType.STRING:
+        return ALWAYS
+    place = Place.of(column, dialect, Holds.TEXT)
+    spaces = every((place.compare(">=", quote("\u2000")), place.compare("<", quote("\u200b"))))
+    others = [prefix_range(place, sign) for sign in _WHITE]
+    return some((missing, place.compare("<", quote("!")), spaces, *others))
 
 
 def _column(field: Field, *, exact: bool) -> Column:

@@ -1,0 +1,1 @@
+"""Arms: the ways of answering a case that are measured against each other."""

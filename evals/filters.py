@@ -1,0 +1,242 @@
+"""`eval filters`: the filters that are planned for the questions of suites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import JsonValue
+
+from agent.backends import Notify, Progress
+from agent.settings import Settings, load_settings
+from evals.arms.arm import Arm, Attempt
+from evals.arms.plain import PLAIN, PlainArm
+from evals.arms.planned import LINK_ONLY, PLANNED, FirstChoice, PlannedArm
+from evals.corpora import beside, read_corpus
+from evals.environment import environment, model_facts
+from evals.filter_scores import judge, summarise
+from evals.fingerprints import PLANNING, code_digest, collection_digest, digest
+from evals.runs import ENVIRONMENT, SUMMARY, OnProgress, Record, RunFolder, Task, run_tasks
+from evals.scorers.execution import Rows
+from evals.suites import Case, Collections, Suite, load_suite, sampled
+from evals.watched import WatchedAgent
+from graph.ports import Chat
+from schemas.errors import UsageError
+from schemas.filters import to_json
+
+BASELINES = (PLAIN, LINK_ONLY)
+BUNDLED = "handbook.filters.jsonl"
+
+
+@dataclass(frozen=True)
+class FilterRun:
+    """What `eval filters` was asked for. Without suites the bundled one is used; `limit` is per
+    suite; `model` stands in for the configured one.
+    """
+
+    suites: tuple[Path, ...] = ()
+    corpus: Path | None = None
+    kb: str | None = None
+    collection: Path | None = None
+    models: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+    limit: int | None = None
+    out: Path | None = None
+    settings: Settings | None = None
+    model: Chat | None = None
+
+    def command(self) -> dict[str, JsonValue]:
+        return {
+            "eval": "filters",
+            "suites": [str(path) for path in self.suites],
+            "corpus": str(self.corpus) if self.corpus else None,
+            "kb": self.kb,
+            "collection": str(self.collection) if self.collection else None,
+            "models": [*self.models],
+            "baselines": [*self.baselines],
+            "limit": self.limit,
+        }
+
+
+@dataclass
+class _Prepared:
+    """Cases, the rows of their collections, and the agents to close."""
+
+    cases: list[Case] = field(default_factory=list)
+    rows: dict[tuple[str, str], Rows] = field(default_factory=dict)
+
+
+async def run_filters(
+    run: FilterRun,
+    *,
+    on_progress: OnProgress,
+    notify: Notify | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """The summary; the run folder holds it, too, with cases and environment. Suites are checked
+    as a whole before a model is asked.
+    """
+    baselines = arm_names(run.baselines, BASELINES)
+    settings = run.settings or load_settings()
+    async with AsyncExitStack() as stack:
+
+        async def opened(model: Chat | None, name: str | None = None) -> WatchedAgent:
+            chosen = with_model(settings, name) if name else settings
+            agent = WatchedAgent(chosen, model=model, notify=notify, progress=progress)
+            return await stack.enter_async_context(agent)
+
+        free = await opened(FirstChoice())
+        suites, rows = await _loaded(run, free)
+        folder = RunFolder(run.out or default_folder(settings, "filters", suites))
+        agents = [await opened(run.model, name) for name in run.models or (None,)]
+        facts = {
+            agent.settings.models.chat: {} if run.model else await model_facts(agent)
+            for agent in agents
+        }
+        arms: list[Arm] = []
+        for agent in agents:
+            arms.append(PlannedArm(agent))
+            arms += [PlainArm(agent)] if PLAIN in baselines else []
+        arms += [PlannedArm(free, model_free=True)] if LINK_ONLY in baselines else []
+        cases = [case for suite in suites for case in sampled(suite.cases, run.limit)]
+        tasks = [_task(case, arm, facts, rows) for arm in arms for case in cases]
+        code = code_digest(PLANNING)
+        folder.save(
+            ENVIRONMENT,
+            environment(
+                command={**run.command(), "suites": [str(suite.path) for suite in suites]},
+                models=facts,
+                collections={c.collection.name: collection_digest(c.collection) for c in cases},
+                engine=None if run.kb is None else await _engine(free),
+                code=code,
+            ),
+        )
+        records = await run_tasks(folder, tasks, on_progress)
+        summary = _summary(records, arms)
+        folder.save(SUMMARY, summary)
+        return {**summary, "folder": str(folder.path)}
+
+
+def arm_names(asked: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Names as they are written with `-` or `_`. UsageError names those that there are."""
+    found = tuple(dict.fromkeys(name.replace("-", "_") for name in asked))
+    for name in found:
+        if name not in known:
+            raise UsageError(f"there is no arm {name!r}; there are: {', '.join(known)}")
+    return found
+
+
+def with_model(settings: Settings, name: str) -> Settings:
+    models = settings.models.model_copy(update={"chat": name})
+    return settings.model_copy(update={"models": models})
+
+
+def default_folder(settings: Settings, kind: str, suites: Sequence[Suite]) -> Path:
+    """The same command finds the same folder, and goes on there."""
+    return settings.paths.data / "evals" / f"{kind}-{'-'.join(s.name for s in suites)}"[:120]
+
+
+def bundled_suite() -> Path:
+    """The suite over the bundled handbook."""
+    return Path(str(resources.files("evals") / "data" / BUNDLED))
+
+
+async def _loaded(
+    run: FilterRun, agent: WatchedAgent
+) -> tuple[list[Suite], Mapping[tuple[str, str], Rows]]:
+    collections = Collections(file=run.collection, kb=run.kb, describe=agent.describe)
+    suites = [await load_suite(path, collections) for path in run.suites or (bundled_suite(),)]
+    names = [suite.name for suite in suites]
+    if len(set(names)) < len(names):
+        raise UsageError(f"two suites have one name: {', '.join(sorted(names))}")
+    given = None if run.corpus is None else _rows(run.corpus)
+    rows: dict[tuple[str, str], Rows] = {}
+    for suite in suites:
+        for case in suite.cases:
+            key = (suite.name, case.collection.name)
+            if key in rows:
+                continue
+            found = beside(suite.path, case.collection.name)
+            if given is not None:
+                rows[key] = given
+            elif case.kb is not None:
+                documents = await agent.documents(case.kb)
+                rows[key] = [(one.id, one.metadata) for one in documents]
+            elif found is not None:
+                rows[key] = _rows(found)
+    return suites, rows
+
+
+def _rows(path: Path) -> Rows:
+    return [(row.id, row.metadata) for row in read_corpus(path)]
+
+
+async def _engine(agent: WatchedAgent) -> str:
+    return str(await (await agent.store()).connection.version())
+
+
+def _task(
+    case: Case,
+    arm: Arm,
+    facts: Mapping[str, Mapping[str, JsonValue]],
+    rows: Mapping[tuple[str, str], Rows],
+) -> Task:
+    model = arm.model
+    parts: dict[str, JsonValue] = {
+        "case": [case.suite, case.id, case.question, [*case.history], case.today.isoformat()],
+        "collection": collection_digest(case.collection),
+        "kb": case.kb,
+        "arm": arm.name,
+        "model": model,
+        "served": dict(facts[model]) if model else None,
+        "prompts": dict(arm.prompt_versions),
+        "code": code_digest(PLANNING),
+    }
+
+    async def work() -> Mapping[str, JsonValue]:
+        return (await arm.attempt(case)).model_dump(mode="json")
+
+    def judged(result: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
+        attempt = Attempt.model_validate(result)
+        scores = judge(case, attempt, rows.get((case.suite, case.collection.name)))
+        return {**scores, "gold": to_json(case.gold.first.filter)}
+
+    return Task(
+        key=digest(parts),
+        suite=case.suite,
+        id=case.id,
+        arm=arm.name,
+        model=model,
+        question=case.question,
+        tags=case.tags,
+        work=work,
+        judge=judged,
+    )
+
+
+def _summary(records: Sequence[Record], arms: Sequence[Arm]) -> dict[str, Any]:
+    """Of the first model, with its baselines; further models stand under `models`."""
+    by_model: dict[str | None, dict[str, Any]] = {}
+    for arm in arms:
+        mine = [r for r in records if r.arm == arm.name and r.model == arm.model]
+        figures = {
+            **summarise(mine),
+            "model": arm.model,
+            "prompt_versions": {**arm.prompt_versions},
+        }
+        by_model.setdefault(arm.model, {})[arm.name] = figures
+    free = by_model.pop(None, {})
+    made = [
+        {
+            **found[PLANNED],
+            "baselines": {k: v for k, v in {**found, **free}.items() if k != PLANNED},
+        }
+        for found in by_model.values()
+    ]
+    if len(made) == 1:
+        return made[0]
+    return {**made[0], "models": {one["model"]: one for one in made}}
