@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
-from importlib import resources
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,19 @@ from agent.settings import Settings, load_settings
 from evals.arms.arm import Arm, Attempt
 from evals.arms.plain import PLAIN, PlainArm
 from evals.arms.planned import LINK_ONLY, PLANNED, FirstChoice, PlannedArm
-from evals.corpora import beside, read_corpus
 from evals.environment import environment, model_facts
 from evals.filter_scores import judge, summarise
 from evals.fingerprints import PLANNING, code_digest, collection_digest, digest
 from evals.runs import ENVIRONMENT, SUMMARY, OnProgress, Record, RunFolder, Task, run_tasks
 from evals.scorers.execution import Rows
-from evals.suites import Case, Collections, Suite, load_suite, sampled
+from evals.sources import Sources, load_suites
+from evals.suites import Case, Suite, sampled
 from evals.watched import WatchedAgent
 from graph.ports import Chat
 from schemas.errors import UsageError
 from schemas.filters import to_json
 
 BASELINES = (PLAIN, LINK_ONLY)
-BUNDLED = "handbook.filters.jsonl"
 
 
 @dataclass(frozen=True)
@@ -60,14 +58,6 @@ class FilterRun:
             "baselines": [*self.baselines],
             "limit": self.limit,
         }
-
-
-@dataclass
-class _Prepared:
-    """Cases, the rows of their collections, and the agents to close."""
-
-    cases: list[Case] = field(default_factory=list)
-    rows: dict[tuple[str, str], Rows] = field(default_factory=dict)
 
 
 async def run_filters(
@@ -140,39 +130,18 @@ def default_folder(settings: Settings, kind: str, suites: Sequence[Suite]) -> Pa
     return settings.paths.data / "evals" / f"{kind}-{'-'.join(s.name for s in suites)}"[:120]
 
 
-def bundled_suite() -> Path:
-    """The suite over the bundled handbook."""
-    return Path(str(resources.files("evals") / "data" / BUNDLED))
-
-
 async def _loaded(
     run: FilterRun, agent: WatchedAgent
 ) -> tuple[list[Suite], Mapping[tuple[str, str], Rows]]:
-    collections = Collections(file=run.collection, kb=run.kb, describe=agent.describe)
-    suites = [await load_suite(path, collections) for path in run.suites or (bundled_suite(),)]
-    names = [suite.name for suite in suites]
-    if len(set(names)) < len(names):
-        raise UsageError(f"two suites have one name: {', '.join(sorted(names))}")
-    given = None if run.corpus is None else _rows(run.corpus)
+    sources = Sources(agent, collection=run.collection, kb=run.kb, corpus=run.corpus)
+    suites = await load_suites(run.suites, sources)
     rows: dict[tuple[str, str], Rows] = {}
     for suite in suites:
         for case in suite.cases:
             key = (suite.name, case.collection.name)
-            if key in rows:
-                continue
-            found = beside(suite.path, case.collection.name)
-            if given is not None:
-                rows[key] = given
-            elif case.kb is not None:
-                documents = await agent.documents(case.kb)
-                rows[key] = [(one.id, one.metadata) for one in documents]
-            elif found is not None:
-                rows[key] = _rows(found)
+            if key not in rows and (found := await sources.rows(case, suite)) is not None:
+                rows[key] = [(row.doc_id, row.metadata) for row in found]
     return suites, rows
-
-
-def _rows(path: Path) -> Rows:
-    return [(row.id, row.metadata) for row in read_corpus(path)]
 
 
 async def _engine(agent: WatchedAgent) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from evals.golds import Gold, parse_gold
 from schemas.collection import Collection
-from schemas.errors import FilterError, UsageError
+from schemas.errors import UsageError
 
 NO_DAY = dt.date(2026, 1, 1)
 """Handed in where a case names no day, so that a run does not depend on when it is made."""
@@ -59,34 +59,16 @@ class Case:
 class Suite:
     name: str
     path: Path
-    cases: tuple[Case, ...] = field(default=())
+    cases: tuple[Case, ...]
 
 
-@dataclass(frozen=True)
-class Collections:
-    """Where a collection that a case only names is described: a file or a knowledge base that
-    the caller named, else `NAME.collection.json` beside the suite.
-    """
-
-    file: Path | None = None
-    kb: str | None = None
-    describe: Callable[[str], Awaitable[Collection]] | None = None
-    _known: dict[tuple[str, Path | None], Collection] = field(default_factory=dict)
-
-    async def find(self, name: str, beside: Path) -> Collection:
-        """Raises UsageError where there is none."""
-        own = None if self.file or self.kb else beside.parent
-        if (name, own) not in self._known:
-            self._known[name, own] = await self._read(name, beside)
-        return self._known[name, own]
-
-    async def _read(self, name: str, beside: Path) -> Collection:
-        if self.kb and self.describe is not None and self.file is None:
-            return await self.describe(self.kb)
-        return read_collection(self.file or beside.parent / f"{name}.collection.json")
+Find = Callable[[str, Path], Awaitable[tuple[Collection, str | None]]]
+"""The collection that a suite's case only names, and the knowledge base that it stands for, if
+any. UsageError where there is none.
+"""
 
 
-async def load_suite(path: Path, collections: Collections) -> Suite:
+async def load_suite(path: Path, find: Find) -> Suite:
     """All cases of a suite. UsageError names file and line of the first thing that is wrong."""
     name = suite_name(path)
     cases: list[Case] = []
@@ -97,7 +79,7 @@ async def load_suite(path: Path, collections: Collections) -> Suite:
         if line.id in seen:
             raise UsageError(f"{at}: the id {line.id!r} stands in line {seen[line.id]}, too")
         seen[line.id] = number
-        cases.append(await _case(line, at, name, path, collections))
+        cases.append(await _case(line, at, name, path, find))
     if not cases:
         raise UsageError(f"{path} holds no case")
     return Suite(name, path, tuple(cases))
@@ -176,17 +158,13 @@ def _parse(text: str, at: str) -> _Line:
         raise UsageError(f"{at}: {_faults(error)}") from error
 
 
-async def _case(line: _Line, at: str, suite: str, path: Path, collections: Collections) -> Case:
-    named = isinstance(line.collection, str)
+async def _case(line: _Line, at: str, suite: str, path: Path, find: Find) -> Case:
     try:
-        collection = (
-            await collections.find(line.collection, path)
-            if isinstance(line.collection, str)
-            else line.collection
-        )
+        if isinstance(line.collection, str):
+            collection, kb = await find(line.collection, path)
+        else:
+            collection, kb = line.collection, None
         gold = parse_gold(line.gold, line.accept, collection)
-    except FilterError as error:
-        raise UsageError(f"{at}: {error}") from error
     except UsageError as error:
         raise UsageError(f"{at}: {error}", remedy=error.remedy) from error
     return Case(
@@ -198,7 +176,7 @@ async def _case(line: _Line, at: str, suite: str, path: Path, collections: Colle
         today=line.today or NO_DAY,
         tags=line.tags,
         history=line.history,
-        kb=collections.kb if named and collections.file is None else None,
+        kb=kb,
         relevant=tuple(map(str, line.relevant)),
         ids=None if line.ids is None else tuple(map(str, line.ids)),
     )

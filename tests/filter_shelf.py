@@ -29,9 +29,9 @@ class Engine:
     client: Any
     dialect: Dialect
 
-    @property
-    def options(self) -> dict[str, str]:
-        return {} if self.dialect is Dialect.LITE else {"consistency_level": "Strong"}
+    def options(self, level: str) -> dict[str, str]:
+        """A server waits for its clock at each strong query, which is needed only once."""
+        return {} if self.dialect is Dialect.LITE else {"consistency_level": level}
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Shelf:
                 limit=size,
                 iterator="True",
                 reduce_stop_for_best="True",
-                **self.engine.options,
+                **self.engine.options("Eventually"),
             )
             ids = sorted(row["id"] for row in got)
             yield ids
@@ -137,12 +137,15 @@ def shelve(engine: Engine, name: str, made: tuple[Made, ...], rows: Sequence[Row
         _add(schema, column, made, nulls=engine.dialect.has_nulls)
     params = client.prepare_index_params()
     params.add_index("vec", index_type="FLAT", metric_type="COSINE")
-    client.create_collection(name, schema=schema, index_params=params, **engine.options)
+    client.create_collection(name, schema=schema, index_params=params)
     kept = tuple(row if engine.dialect.has_nulls else _without_nulls(row, made) for row in rows)
     cells = [_engine_row(i, row, made) for i, row in enumerate(kept)]
     if not engine.dialect.has_nulls:
         cells = [{**_fillers(columns), **_without_none(row)} for row in cells]
     client.insert(name, cells)
+    settled = engine.options("Strong")
+    there = client.query(name, filter="", output_fields=["id"], limit=1_000, **settled)
+    assert len(there) == len(cells)
     return Shelf(engine, name, made, collection_of(made, name), kept)
 
 

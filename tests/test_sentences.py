@@ -27,6 +27,16 @@ from tests.conftest import passage
             "| What | Limit |\n|---|---|\n| Hotel | 130 EUR a night |",
             ("Hotel 130 EUR a night",),
         ),
+        (
+            "An example follows here::\n\n    def code(x):\n        return x\n\nThen text goes on.",
+            ("An example follows here:", "Then text goes on."),
+        ),
+        (
+            ".. note:: spec\n   This is markup.\n\nThe text goes on here.",
+            ("The text goes on here.",),
+        ),
+        ("See :pep:`484` and `the docs <x_>`_ for it.", ("See 484 and the docs for it.",)),
+        ("if typing.TYPE_CHECKING == x: call(a)(b)", ()),
         ("Version 2.3 needs 8 GB of memory.", ("Version 2.3 needs 8 GB of memory.",)),
         ("Ok.", ()),
         ("", ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 _END = re.compile(
     r"(?<=[。！？!?；])\s*|(?<=[.!?])[\"')\]]*\s+(?=[A-Z0-9\"'(\[\u4e00-\u9fff])|\n{2,}"
@@ -10,12 +11,17 @@ _END = re.compile(
 _FENCE = re.compile(r"^\s*(```|~~~).*?^\s*\1", re.M | re.S)
 _RULE = re.compile(r"^[\s=\-~^\"#*|:+_.]{3,}$")
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s")
+_DIRECTIVE = re.compile(r"^\s*\.\. ")
+_ROLE = re.compile(r":[a-z:-]+:`([^`]*)`")
+_LINK = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
+_CODE_MARK = re.compile(r"->|==|[{}<>=;|\\]|\w\(|\)\(|__|\.\w+\(")
 _LIST_ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)、])\s+")
 _WORD = re.compile(r"[^\W_]+")
 _CJK = re.compile(r"[\u3400-\u9fff]")
 
 SHORTEST = 4
 LONGEST = 400
+CODE_SHARE = 0.15
 
 
 def sentences(text: str) -> tuple[str, ...]:
@@ -27,24 +33,21 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 def _blocks(text: str) -> list[str]:
-    """Paragraphs with their lines joined; list items, table rows and headings stand alone."""
+    """Paragraphs with their lines joined; list items and table rows stand alone, headings, rules
+    and what is indented below a directive or a `::` are left out.
+    """
     blocks: list[str] = []
     lines: list[str] = []
+    source = _without_literals(text.splitlines())
 
     def close() -> None:
         if lines:
             blocks.append(_join(lines))
             lines.clear()
 
-    source = text.splitlines()
-    for position, line in enumerate(source):
-        below = source[position + 1] if position + 1 < len(source) else ""
-        if (
-            not line.strip()
-            or _RULE.match(line)
-            or _HEADING.match(line)
-            or (_RULE.match(below) and below.strip())
-        ):
+    for line, below in pairwise([*source, ""]):
+        is_title = bool(_RULE.match(below) and below.strip())
+        if not line.strip() or _RULE.match(line) or _HEADING.match(line) or is_title:
             close()
         elif _LIST_ITEM.match(line):
             close()
@@ -58,6 +61,18 @@ def _blocks(text: str) -> list[str]:
     return blocks
 
 
+def _without_literals(source: list[str]) -> list[str]:
+    kept: list[str] = []
+    literal = False
+    for line in source:
+        literal = literal and (not line.strip() or line[:1].isspace())
+        if literal:
+            continue
+        literal = bool(_DIRECTIVE.match(line)) or line.rstrip().endswith("::")
+        kept.append("" if _DIRECTIVE.match(line) else line)
+    return kept
+
+
 def _join(lines: list[str]) -> str:
     """Lines of one paragraph; between Chinese characters a line break is no space."""
     text = lines[0].strip()
@@ -68,12 +83,17 @@ def _join(lines: list[str]) -> str:
 
 
 def _tidy(text: str) -> str:
-    plain = text.replace("**", "").replace("`", "")
+    """Without the marks of Markdown and reStructuredText."""
+    plain = _LINK.sub(r"\1", _ROLE.sub(r"\1", text))
+    plain = plain.replace("**", "").replace("`", "").replace("::", ":")
     return " ".join(plain.split()).strip()
 
 
 def _is_said(sentence: str) -> bool:
     """Long enough to say something, short enough to be a sentence, and not about an address."""
     if not SHORTEST <= len(sentence) <= LONGEST or "://" in sentence:
+        return False
+    words = len(_CJK.findall(sentence)) + len(_WORD.findall(sentence))
+    if len(_CODE_MARK.findall(sentence)) > CODE_SHARE * words:
         return False
     return len(_CJK.findall(sentence)) >= SHORTEST or len(_WORD.findall(sentence)) >= SHORTEST

@@ -15,6 +15,7 @@ from agent.planning.joins import Accepted, Joined, join
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
 from agent.planning.use import SOFT, Use
+from agent.planning.words import name_words
 from graph.ports import Ask
 from schemas.collection import Collection
 from schemas.filters import AllOf, Compare, Filter, Op, all_of, leaves
@@ -23,6 +24,7 @@ from schemas.operators import MEMBERSHIP
 from schemas.plan import Branch, PlanOutcome, Problem
 
 MOST_BRANCHES = 4
+_NAMES = re.compile(r"^(?:.*\b)?(?:name|title)$|名称|标题|名字|片名", re.IGNORECASE)
 _COMPARED = re.compile(
     r"\beach\b|\brespectively\b|\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b|分别|各自|各(?!种|类)|对比|比较|相比|区别|差异",
     re.IGNORECASE,
@@ -115,8 +117,12 @@ def _accepted(
 
 
 def _changed(question: str, chosen: Sequence[Accepted], collection: Collection) -> list[Accepted]:
-    """Earlier conditions give way to new ones of the same field, unless those are added."""
+    """Earlier conditions give way to new ones of the same field, unless those are added, and
+    all of them to one thing called by its name.
+    """
     now = [one for one in chosen if one.turn == 0]
+    if any(_names_one_thing(one.use) for one in now):
+        return now
     fields = {one.use.field for one in now}
     added = bool(_ADDED.search(question))
     kept: list[Accepted] = []
@@ -128,6 +134,11 @@ def _changed(question: str, chosen: Sequence[Accepted], collection: Collection) 
         elif _both_can_hold(one.use, now, collection):
             kept.append(one)
     return kept
+
+
+def _names_one_thing(use: Use) -> bool:
+    named = _NAMES.search(name_words(use.field)) is not None
+    return named and not use.excluded and use.parts[0].op is Op.EQ
 
 
 def _same_kind(use: Use, now: Sequence[Accepted]) -> bool:

@@ -10,6 +10,7 @@ from agent.planning.facets import FacetHit, is_asked
 from agent.planning.roles import role_bonus
 from agent.planning.scene import Found, Scene, ranked
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
+from agent.planning.spans_zh import is_named_zh
 from agent.planning.textual import textual_hint
 from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key, name_words
 from schemas.collection import Field
@@ -92,6 +93,7 @@ def link_names(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
     for span in spans:
         near = scene.near(span.start, span.end)
         best = max((near.get(name, 0.0) for name in scene.open), default=0.0)
+        best = max(best, *(_role(scene, span, name) for name in scene.open))
         if not _worth_asking(scene.text, span, best, marked):
             continue
         halves = _first_and_last(scene, span)
@@ -171,6 +173,13 @@ def _ends_name(text: str, hit: FacetHit) -> bool:
     return not (before.start() == 0 or text[: before.start()].rstrip()[-1:] in ".?!")
 
 
+def _role(scene: Scene, span: Span, name: str) -> float:
+    """What stands before a Chinese name counts like a field's name: no capitals mark it."""
+    if not has_cjk(span.text):
+        return 0.0
+    return role_bonus(scene.text, span.start, span.end, scene.catalogue.fields[name])
+
+
 def _is_name(span: Span) -> bool:
     return any(word[:1].isupper() for word in span.text.split())
 
@@ -181,7 +190,7 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
     or quotes, other words count only right beside their field.
     """
     if has_cjk(span.text):
-        return True
+        return best >= _NAMED or is_named_zh(text, span.start, span.end)
     several, before = " " in span.text, text[: span.start]
     after = text[span.end :].strip(' "')
     if _is_name(span):

@@ -38,8 +38,13 @@ _ROLES = tuple(
 
 
 _DISHES = re.compile(r"菜|美食|dish|food|menu", re.IGNORECASE)
-_EATEN = re.compile(r"(?:吃|尝|喝|点|菜里有|eat|serv(?:es|ing))\s*$", re.IGNORECASE)
+_EATEN = re.compile(r"(?:吃到?|品?尝|喝|点|有|做|菜里有|eat|serv(?:es|ing))\s*$", re.IGNORECASE)
 _SERVED = re.compile(r"^\s*(?:这|那)?(?:道|个|俩|些)?菜")
+_ABOUT = re.compile(
+    r"^\s*(?:的|这个|这家)*(?:景点|酒店|餐馆|餐厅|公园)?(?:的|它|他家)*"
+    r"(?:电话|地址|评分|门票|营业时间|开放时间|周边|附近|人均|价格|票价|位置|可以玩|可以游玩|类型|是什么|怎么走|在哪)"
+)
+_TITLED = re.compile(r"name|title|名", re.IGNORECASE)
 _NEARBY = re.compile(r"周边|附近|\bnear", re.IGNORECASE)
 _CLOSE = re.compile(
     r"(?:附近|周边|靠近|旁边|near(?:by)?|close\s+to)(?:有|的是)?\s*$", re.IGNORECASE
@@ -48,10 +53,12 @@ _CLOSE = re.compile(
 
 def role_bonus(text: str, start: int, end: int, field: Field) -> float:
     """How much the words beside a name speak for a field: above 0 for, below 0 against it."""
-    before, after = text[max(0, start - 24) : start], text[end : end + 8]
+    before, after = text[max(0, start - 24) : start], text[end : end + 16]
     name = name_words(field.name)
     if _NEARBY.search(name):
         return _BONUS if _CLOSE.search(before) else -_AGAINST
+    if _ABOUT.match(after) and _TITLED.search(name):
+        return _BONUS
     if _EATEN.search(before) or _SERVED.match(after):
         return _BONUS if _DISHES.search(name) else 0.0
     for words, fields in _ROLES:

@@ -70,3 +70,15 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield from _trimmed(text, middle + 1, end)
     elif end - start >= 2:
         yield start, end
+
+
+def is_named_zh(text: str, start: int, end: int) -> bool:
+    """Whether a stretch looks like a name: it ends in 店, 公园 and the like, has brackets, goes on
+    a list, or is said to be there (有…, 名叫…).
+    """
+    if text[end - 1] in ")）" or any(text.endswith(noun, start, end) for noun in _ENTITIES):
+        return True
+    return bool(_LISTED.search(text[max(0, start - 3) : start]))
+
+
+_LISTED = re.compile(r"(?:[、和与及有叫·]|名叫|名为)$")

@@ -26,6 +26,8 @@ _LOAD_SECONDS = 300.0
 _STOP_SECONDS = 5.0
 # Prompts are cut into blocks of this many tokens; between two, a cancelled request is dropped.
 _BATCH = 512
+# States of earlier prompts, so that the beginning that plans share survives other calls.
+_REMEMBERED_MIB = 512
 _SILENT = 0
 
 
@@ -138,7 +140,7 @@ def main() -> int:
     params.embedding = order.embedding
     if order.embedding and not read_header(order.path).embeds:
         params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
-    params.cache_ram_mib = 0
+    params.cache_ram_mib = _REMEMBERED_MIB
     params.verbosity = _SILENT
     server = xllamacpp.Server(params)
     sys.stdout.write(json.dumps({"url": server.listening_address}) + "\n")
