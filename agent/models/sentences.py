@@ -66,10 +66,9 @@ def _without_literals(source: list[str]) -> list[str]:
     literal = False
     for line in source:
         literal = literal and (not line.strip() or line[:1].isspace())
-        if literal:
-            continue
-        literal = bool(_DIRECTIVE.match(line)) or line.rstrip().endswith("::")
-        kept.append("" if _DIRECTIVE.match(line) else line)
+        left_out = literal or bool(_DIRECTIVE.match(line))
+        kept.append("" if left_out else line)
+        literal = left_out or line.rstrip().endswith("::")
     return kept
 
 
