@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
-from agent.backends import Notify, Progress
-from agent.settings import Settings, load_settings
+from agent.settings import Settings
 from evals.arms.arm import Arm, Attempt
 from evals.arms.plain import PLAIN, PlainArm
-from evals.arms.planned import LINK_ONLY, PLANNED, FirstChoice, PlannedArm
-from evals.environment import environment, model_facts
+from evals.arms.planned import LINK_ONLY, PLANNED, PlannedArm
+from evals.crew import Crew, engine_of
+from evals.environment import environment
 from evals.filter_scores import judge, summarise
 from evals.fingerprints import PLANNING, code_digest, collection_digest, digest
 from evals.runs import ENVIRONMENT, SUMMARY, OnProgress, Record, RunFolder, Task, run_tasks
@@ -23,7 +22,6 @@ from evals.scorers.execution import Rows
 from evals.sources import Sources, load_suites
 from evals.suites import Case, Suite, sampled
 from evals.watched import WatchedAgent
-from graph.ports import Chat
 from schemas.errors import UsageError
 from schemas.filters import to_json
 
@@ -44,8 +42,6 @@ class FilterRun:
     baselines: tuple[str, ...] = ()
     limit: int | None = None
     out: Path | None = None
-    settings: Settings | None = None
-    model: Chat | None = None
 
     def command(self) -> dict[str, JsonValue]:
         return {
@@ -60,55 +56,36 @@ class FilterRun:
         }
 
 
-async def run_filters(
-    run: FilterRun,
-    *,
-    on_progress: OnProgress,
-    notify: Notify | None = None,
-    progress: Progress | None = None,
-) -> dict[str, Any]:
+async def run_filters(run: FilterRun, crew: Crew, on_progress: OnProgress) -> dict[str, Any]:
     """The summary; the run folder holds it, too, with cases and environment. Suites are checked
     as a whole before a model is asked.
     """
     baselines = arm_names(run.baselines, BASELINES)
-    settings = run.settings or load_settings()
-    async with AsyncExitStack() as stack:
-
-        async def opened(model: Chat | None, name: str | None = None) -> WatchedAgent:
-            chosen = with_model(settings, name) if name else settings
-            agent = WatchedAgent(chosen, model=model, notify=notify, progress=progress)
-            return await stack.enter_async_context(agent)
-
-        free = await opened(FirstChoice())
-        suites, rows = await _loaded(run, free)
-        folder = RunFolder(run.out or default_folder(settings, "filters", suites))
-        agents = [await opened(run.model, name) for name in run.models or (None,)]
-        facts = {
-            agent.settings.models.chat: {} if run.model else await model_facts(agent)
-            for agent in agents
-        }
-        arms: list[Arm] = []
-        for agent in agents:
-            arms.append(PlannedArm(agent))
-            arms += [PlainArm(agent)] if PLAIN in baselines else []
-        arms += [PlannedArm(free, model_free=True)] if LINK_ONLY in baselines else []
-        cases = [case for suite in suites for case in sampled(suite.cases, run.limit)]
-        tasks = [_task(case, arm, facts, rows) for arm in arms for case in cases]
-        code = code_digest(PLANNING)
-        folder.save(
-            ENVIRONMENT,
-            environment(
-                command={**run.command(), "suites": [str(suite.path) for suite in suites]},
-                models=facts,
-                collections={c.collection.name: collection_digest(c.collection) for c in cases},
-                engine=None if run.kb is None else await _engine(free),
-                code=code,
-            ),
-        )
-        records = await run_tasks(folder, tasks, on_progress)
-        summary = _summary(records, arms)
-        folder.save(SUMMARY, summary)
-        return {**summary, "folder": str(folder.path)}
+    suites, rows = await _loaded(run, crew.free)
+    folder = RunFolder(run.out or default_folder(crew.settings, "filters", suites))
+    agents = await crew.of(run.models)
+    facts = await crew.facts(agents)
+    arms: list[Arm] = []
+    for agent in agents:
+        arms.append(PlannedArm(agent))
+        arms += [PlainArm(agent)] if PLAIN in baselines else []
+    arms += [PlannedArm(crew.free, model_free=True)] if LINK_ONLY in baselines else []
+    cases = [case for suite in suites for case in sampled(suite.cases, run.limit)]
+    folder.save(
+        ENVIRONMENT,
+        environment(
+            command={**run.command(), "suites": [str(suite.path) for suite in suites]},
+            models=facts,
+            collections={c.collection.name: collection_digest(c.collection) for c in cases},
+            engine=None if run.kb is None else await engine_of(crew.free),
+            code=code_digest(PLANNING),
+        ),
+    )
+    tasks = [_task(case, arm, facts, rows) for arm in arms for case in cases]
+    records = await run_tasks(folder, tasks, on_progress)
+    summary = {**_summary(records, arms), "folder": str(folder.path)}
+    folder.save(SUMMARY, summary)
+    return summary
 
 
 def arm_names(asked: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
@@ -118,11 +95,6 @@ def arm_names(asked: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
         if name not in known:
             raise UsageError(f"there is no arm {name!r}; there are: {', '.join(known)}")
     return found
-
-
-def with_model(settings: Settings, name: str) -> Settings:
-    models = settings.models.model_copy(update={"chat": name})
-    return settings.model_copy(update={"models": models})
 
 
 def default_folder(settings: Settings, kind: str, suites: Sequence[Suite]) -> Path:
@@ -142,10 +114,6 @@ async def _loaded(
             if key not in rows and (found := await sources.rows(case, suite)) is not None:
                 rows[key] = [(row.doc_id, row.metadata) for row in found]
     return suites, rows
-
-
-async def _engine(agent: WatchedAgent) -> str:
-    return str(await (await agent.store()).connection.version())
 
 
 def _task(

@@ -35,7 +35,7 @@ class Record(Shape):
     question: str
     tags: tuple[str, ...] = ()
     result: Mapping[str, JsonValue]
-    scores: Mapping[str, JsonValue] = {}
+    scores: Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True)

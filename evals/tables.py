@@ -15,6 +15,13 @@ _RATES = (
     "missed_filter_rate",
     "invalid",
 )
+_ANSWER_RATES = (
+    "citations_valid",
+    "cited_sentences",
+    "supported_sentences",
+    "declined_unanswerable",
+    "declined_answerable",
+)
 
 
 def filters_text(summary: Mapping[str, Any]) -> str:
@@ -32,6 +39,39 @@ def filters_text(summary: Mapping[str, Any]) -> str:
     lines.append(_line("model calls", calls, width))
     lines.append(_line("cases", [str(c["cases"]) for c in columns.values()], width))
     return "\n".join([*lines, "", *_groups(summary), f"run folder: {summary['folder']}"])
+
+
+def retrieval_text(summary: Mapping[str, Any]) -> str:
+    """One line per arm, one column per metric; then what filters cost."""
+    arms = summary["arms"]
+    names = [name for name in next(iter(arms.values())) if "@" in name]
+    lines = ["".join((f"{'':<20}", *(f"{name:>10}" for name in names), f"{'ms p50':>10}"))]
+    for arm, figures in arms.items():
+        cells = [f"{figures[name]:.3f}" for name in names]
+        cells.append(_plain(figures["latency_ms"]["p50"]))
+        lines.append(_line(arm, cells, 10))
+    lines += [
+        "",
+        f"cases {summary['cases']}, model {summary['model']}",
+        *(
+            f"{name:<20}{_rate(summary[name])}"
+            for name in ("filtered", "lost_by_filter", "lost_by_plan", "loosened")
+        ),
+        f"run folder: {summary['folder']}",
+    ]
+    return "\n".join(lines)
+
+
+def answers_text(summary: Mapping[str, Any]) -> str:
+    """One line per figure, one column per model."""
+    models = summary.get("models", {summary["model"]: summary})
+    width = max(20, *(len(name) + 2 for name in models))
+    lines = ["".join((f"{'':<24}", *(f"{name:>{width}}" for name in models)))]
+    for name in _ANSWER_RATES:
+        lines.append(
+            "".join((f"{name:<24}", *(f"{_rate(one[name]):>{width}}" for one in models.values())))
+        )
+    return "\n".join([*lines, f"cases {summary['cases']}", f"run folder: {summary['folder']}"])
 
 
 def _columns(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

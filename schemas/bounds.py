@@ -73,7 +73,7 @@ def _all_sane(items: Sequence[object]) -> bool:
     kinds = set(map(type, items))
     if kinds == {int}:
         numbers = cast(Sequence[int], items)
-        return INT64_MIN <= min(numbers) and max(numbers) <= INT64_MAX
+        return min(numbers) >= INT64_MIN and max(numbers) <= INT64_MAX
     if kinds == {str}:
         texts = cast(Sequence[str], items)
         return max(map(len, texts)) <= BOUNDS.string_length and _is_unicode("".join(texts))

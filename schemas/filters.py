@@ -13,8 +13,14 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeGuard, assert_never
 
-from pydantic import BeforeValidator, JsonValue, ValidationError
-from pydantic import field_serializer, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    JsonValue,
+    ValidationError,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
 from schemas.bounds import BOUNDS, Bounds, Element, Value, text_of, value_of
 from schemas.errors import FilterError

@@ -236,7 +236,11 @@ def _put(out: dict[str, Any], column: Column, value: JsonValue, *, is_there: boo
     below[column.path[-1]] = value
 
 
-_FILLERS: dict[ColumnKind, Any] = {ColumnKind.VARCHAR: "", ColumnKind.ARRAY: [], ColumnKind.JSON: {}}
+_FILLERS: dict[ColumnKind, Any] = {
+    ColumnKind.VARCHAR: "",
+    ColumnKind.ARRAY: [],
+    ColumnKind.JSON: {},
+}
 
 
 def _fillers(columns: dict[str, Column]) -> dict[str, Any]:

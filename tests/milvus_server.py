@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
 import time
 import venv
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import pytest
 from filelock import FileLock
 
 WHEEL = "milvus==2.3.5"
-START_S, STOP_S = 180, 15
+START_S, STOP_S = 180, 3
 
 # Runs in the wheel's environment. The server takes the place of this process, so that there is
 # one process to stop, and it dies with the tests however they end.
@@ -126,12 +127,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
     """The server is the leader of its own group, which ends with it."""
     if process.poll() is None:
         process.terminate()
-        try:
+        with suppress(subprocess.TimeoutExpired):
             process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            pass
-    try:
-        os.killpg(process.pid, 9)
-    except ProcessLookupError:
-        pass
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait(STOP_S)

@@ -24,7 +24,7 @@ EXPECTED = {
     QUESTIONS[1]: (
         {("department", "HR"), ("category", "policy"), ("publish_date", "2024-01-01")},
         "remote-work-policy-2024",
-        "three",
+        "3 days",
     ),
     QUESTIONS[2]: (
         {("department", "研发中心"), ("category", "故障处理"), ("publish_date", "2024-01-01")},

@@ -177,7 +177,7 @@ ELSEWHERE: list[tuple[Any, Collection, str]] = [
     (leaf("x", "eq", 0.1), foreign(F.NUMBER, at("x", K.FLOAT)),
      "((x >= 0.10000000149011612) and (x <= 0.10000000149011612))"),
     (leaf("x", "ne", "a"), foreign(F.STRING_LIST, at("x", K.ARRAY)),
-     '(((x is not null) and (array_length(x) > 0)) and (not (array_contains(x, "a"))))'),
+     '(((x is not null) and (array_length(x) != 0)) and (not (array_contains(x, "a"))))'),
     (leaf("x", "empty"), foreign(F.STRING_LIST, at("x", K.ARRAY)),
      "((x is null) or (array_length(x) == 0))"),
     (leaf("x", "starts_with", "h"), foreign(F.STRING_LIST, at("x", K.ARRAY), ("HR", "hq", "IT")),

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 import prompts
+from agent.planning.anaphora import refers_back
 from agent.planning.examples import EXAMPLES
 from agent.planning.use import CERTAIN, IGNORE, NOT, Use
 from agent.planning.uses import uses
@@ -56,12 +57,14 @@ def asked_of(
 
 
 def settled(ask: Ask, collection: Collection, mention: Mention) -> Use | None:
-    """The one use of a mention that needs no judgement: compared with the field beside it, or
-    excluded by the word beside it.
+    """The one use of a mention that needs no judgement: compared with the field beside it,
+    excluded by the word beside it, or in force and referred back to.
     """
     uses_of = offered(ask, collection, mention)
-    certain = (mention.turn == 0 and CERTAIN in mention.hint.split()) or (
-        _is_denied(mention) and len(uses_of) == 1
+    certain = (
+        (mention.turn == 0 and CERTAIN in mention.hint.split())
+        or (_is_denied(mention) and len(uses_of) == 1)
+        or (mention.kind is MentionKind.EARLIER and refers_back(ask.question))
     )
     return next(iter(uses_of.values()), None) if certain else None
 

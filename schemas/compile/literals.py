@@ -25,6 +25,7 @@ _KEYWORDS = frozenset(
         "between",
         "text_match",
         "phrase_match",
+        "minimum_should_match",
         "match_any",
         "match_all",
         "match_least",
@@ -39,8 +40,18 @@ _KEYWORDS = frozenset(
         "json_contains",
         "json_contains_all",
         "json_contains_any",
+        "st_equals",
+        "st_touches",
+        "st_overlaps",
+        "st_crosses",
+        "st_contains",
+        "st_intersects",
+        "st_within",
+        "st_dwithin",
+        "st_isvalid",
     )
 )
+_MISREAD = re.compile(r'["\\]|\]\[')
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 DYNAMIC = "$meta"
@@ -88,6 +99,13 @@ def json_path(name: str, keys: tuple[str, ...]) -> str:
         raise FilterError(f"column {name!r} holds JSON; a path into it is needed")
     root = name if name == DYNAMIC else identifier(name)
     return root + "".join(f"[{quote(key)}]" for key in keys)
+
+
+def is_plain_path(keys: tuple[str, ...]) -> bool:
+    """Whether servers read the path as it is meant. They cut it at each `][`, also in a key (a
+    key of these two signs ends the process of some), and do not undo escapes in keys.
+    """
+    return all(key and key.isprintable() and not _MISREAD.search(key) for key in keys)
 
 
 def like_text(text: str) -> str:

@@ -13,15 +13,15 @@ from schemas.check import Bound
 from schemas.collection import Collection, ColumnKind, Field, FieldType
 from schemas.compile.dialects import Dialect
 from schemas.compile.lists import list_piece
-from schemas.compile.literals import is_identifier
+from schemas.compile.literals import is_identifier, is_plain_path
 from schemas.compile.ordered import scalar_piece
-from schemas.compile.pieces import Piece, every, some
+from schemas.compile.pieces import ALWAYS, Piece, every, some
 from schemas.compile.places import Holds, Place
 from schemas.compile.strings import or_blank, string_piece
 from schemas.errors import FilterError
 from schemas.filters import AllOf, Filter, Op, all_of
 from schemas.negation import Every, Literal, Normal, Some, negation_normal
-from schemas.storage import strays
+from schemas.storage import column_of, strays
 
 __all__ = ["Dialect", "Split", "split", "to_milvus"]
 
@@ -107,6 +107,9 @@ def _piece(n: Normal, target: Target) -> Piece:
 
 def _leaf(n: Literal, target: Target) -> Piece:
     field = target.collection.field(n.compare.field)
+    path = column_of(field).path
+    if path and target.dialect is not Dialect.LITE and not is_plain_path(path):
+        return ALWAYS.but(f"{target.dialect} misreads the key {path[-1]!r} of {field.name!r}")
     piece = _typed_leaf(n, field, target)
     why = strays(n.compare, field, negated=n.negated)
     if why is None:
