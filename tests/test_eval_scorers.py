@@ -18,6 +18,7 @@ from tests.eval_cases import PAPERS, both, either, leaf, parsed
 
 ADA, GRACE = leaf("eq", "author", "Ada Lovelace"), leaf("eq", "author", "Grace Hopper")
 SINCE = leaf("ge", "year", 1843)
+YEAR_2024 = leaf("ge", "day", "2024-01-01"), leaf("le", "day", "2024-12-31")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ SINCE = leaf("ge", "year", 1843)
         (leaf("eq", "year", "1843"), leaf("eq", "year", 1843), True),
         (leaf("gt", "year", 1842), SINCE, True),
         (leaf("gt", "score", 4), leaf("ge", "score", 5), False),
-        (leaf("eq", "day", "2024"), both(leaf("ge", "day", "2024-01-01"), leaf("le", "day", "2024-12-31")), True),
+        (leaf("eq", "day", "2024"), both(*YEAR_2024), True),
         (leaf("gt", "day", "2024-06"), leaf("ge", "day", "2024-07-01"), True),
         (leaf("eq", "tags", "maths"), leaf("contains", "tags", "maths"), True),
         (
@@ -47,7 +48,7 @@ SINCE = leaf("ge", "year", 1843)
         ({"op": "not", "of": SINCE}, SINCE, False),
         (leaf("empty", "day"), leaf("not_empty", "day"), False),
     ],
-)  # fmt: skip
+)
 def test_exact(said: Any, gold: Any, exact: bool) -> None:
     right = parse_gold(gold, None, PAPERS)
     assert is_exact(parsed(said), right, PAPERS) is exact

@@ -61,7 +61,8 @@ def to_milvus(b: Bound, dialect: Dialect, *, exact: bool = False) -> str:
     """The expression of a filter. It is empty for a filter without conditions only.
 
     `exact` is for scope: strings are compared as written. Foreign columns and JSON paths are
-    taken to hold nothing but values of the field's type in one form. Raises FilterError on what the dialect cannot say; `split` can.
+    taken to hold nothing but values of the field's type in one form. Raises FilterError on what
+    the dialect cannot say; `split` can.
     """
     piece = _compile(b.root, Target(b.collection, dialect, exact, trusting=True))
     if piece.gap is not None and not piece.gap.untyped:
