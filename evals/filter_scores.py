@@ -19,14 +19,17 @@ from evals.suites import Case
 
 def judge(case: Case, attempt: Attempt, rows: Rows | None) -> dict[str, JsonValue]:
     """`said` and `meant` are conditions as [field, op, found on the other side]; `execution` is
-    None without rows.
+    None without rows. A plan that failed is never right, not even where no filter is.
     """
     said, gold, collection = attempt.filter, case.gold, case.collection
+    valid = not attempt.invalid
     conditions = compare(said, gold, collection)
     return {
-        "exact": is_exact(said, gold, collection),
-        "accept": is_accepted(said, gold, collection),
-        "execution": None if rows is None else is_same_selection(said, gold, rows, collection),
+        "exact": valid and is_exact(said, gold, collection),
+        "accept": valid and is_accepted(said, gold, collection),
+        "execution": None
+        if rows is None
+        else valid and is_same_selection(said, gold, rows, collection),
         "false_filter": is_false_filter(said, gold),
         "missed_filter": is_missed_filter(said, gold),
         "said": [_plain(one) for one in conditions.said],
@@ -66,6 +69,7 @@ def _figures(records: Sequence[Record]) -> dict[str, Any]:
         "false_filter_rate": rate(_flags(records, "false_filter")),
         "missed_filter_rate": rate(_flags(records, "missed_filter")),
         "invalid": rate(bool(record.result["invalid"]) for record in records),
+        "errors": sum(_has_error(record) for record in records),
         "model_calls_mean": mean([_number(record, "model_calls") for record in records]),
         "prompt_tokens_mean": mean([_number(record, "prompt_tokens") for record in records]),
         "output_tokens_mean": mean([_number(record, "output_tokens") for record in records]),
@@ -127,6 +131,11 @@ def _flags(records: Iterable[Record], name: str) -> list[bool | None]:
 def _number(record: Record, name: str) -> float:
     value: Any = record.result[name]
     return float(value)
+
+
+def _has_error(record: Record) -> bool:
+    detail: Any = record.result["detail"]
+    return bool(detail.get("error"))
 
 
 def _plain(one: Judged) -> list[JsonValue]:

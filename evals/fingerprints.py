@@ -13,7 +13,14 @@ from pydantic import JsonValue
 from schemas.collection import Collection
 
 _ROOT = Path(__file__).parent.parent
-PLANNING = ("schemas", "graph", "prompts", "agent/planning", "evals/arms")
+PLANNING = (
+    "schemas",
+    "graph",
+    "prompts",
+    "agent/planning",
+    "agent/store/described.py",
+    "evals/arms",
+)
 SEARCHING = (*PLANNING, "agent/store", "agent/ranking", "agent/models")
 
 
@@ -25,7 +32,7 @@ def digest(value: JsonValue) -> str:
 
 @cache
 def code_digest(packages: tuple[str, ...]) -> str:
-    """Of the sources and prompts of some packages, as they are installed."""
+    """Of the sources and prompts of some packages and files, as they are installed."""
     summed = hashlib.sha256()
     for path in _sources(packages):
         summed.update(path.relative_to(_ROOT).as_posix().encode())
@@ -39,10 +46,8 @@ def collection_digest(collection: Collection) -> str:
 
 
 def _sources(packages: Iterable[str]) -> list[Path]:
-    found = [
-        path
-        for package in packages
-        for path in (_ROOT / package).rglob("*")
-        if path.suffix in (".py", ".md")
-    ]
-    return sorted(found)
+    found: set[Path] = set()
+    for package in packages:
+        path = _ROOT / package
+        found |= {path} if path.is_file() else set(path.rglob("*"))
+    return sorted(path for path in found if path.suffix in (".py", ".md"))

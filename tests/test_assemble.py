@@ -54,6 +54,7 @@ HR, FINAL, DRAFT = (
             "published in 2024",
             both(leaf("ge", "published", "2024-01-01"), leaf("lt", "published", "2025-01-01")),
         ),
+        ("not published in 2024", leaf("ne", "published", "2024")),
         ("published since 2024", leaf("ge", "published", "2024-01-01")),
         ("published after 2024", leaf("ge", "published", "2025-01-01")),
         ("published before 2024", leaf("lt", "published", "2024-01-01")),
@@ -102,6 +103,12 @@ def test_what_the_model_ignores_is_no_condition() -> None:
 def test_an_ambiguous_name_is_said() -> None:
     (problem,) = plan("by Ada").problems
     assert (problem.code, problem.field) == ("ambiguous_value", "authors")
+
+
+def test_a_date_of_unclear_order_is_said() -> None:
+    (problem,) = plan("published on 03/04/2025").problems
+    assert (problem.code, problem.value) == ("ambiguous_date", "03/04/2025")
+    assert plan("published on 2025-03-04").problems == ()
 
 
 def test_a_wish_is_soft_and_stays_out_of_the_filter() -> None:

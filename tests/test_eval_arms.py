@@ -74,7 +74,7 @@ async def test_what_a_model_gets_wrong_is_a_result(settings: Settings, error: Mo
 
 
 async def test_an_outage_is_none(settings: Settings) -> None:
-    outages = [ModelUnavailable("gone"), ModelUnavailable("gone")]
+    outages: list[str | Exception] = [ModelUnavailable("gone"), ModelUnavailable("gone")]
     async with WatchedAgent(settings, model=ScriptedChat(outages)) as agent:
         for arm in (PlannedArm(agent), PlainArm(agent)):
             with pytest.raises(ModelUnavailable):

@@ -11,7 +11,7 @@ import pytest
 from agent.settings import ModelSettings, PathSettings, Settings
 from evals.crew import Crew
 from evals.filters import FilterRun, run_filters
-from schemas.errors import ModelUnavailable, UsageError
+from schemas.errors import ModelError, ModelUnavailable, UsageError
 from tests.eval_cases import PAPERS, Obedient, leaf, write_lines
 from tests.test_cli import facetwise
 
@@ -81,6 +81,19 @@ async def test_without_rows_there_is_no_execution(tmp_path: Path, settings: Sett
     corpus = write_lines(tmp_path / "rows.jsonl", *CORPUS)
     summary = await run(settings, Obedient(), FilterRun(suites=(suite,), corpus=corpus))
     assert summary["execution"]["n"] == 3
+
+
+async def test_a_failed_plan_is_not_right_where_no_filter_is(
+    tmp_path: Path, settings: Settings
+) -> None:
+    row = {**ROWS[0], "gold": None}
+    suite = write_lines(tmp_path / "s.filters.jsonl", row)
+    corpus = write_lines(tmp_path / "rows.jsonl", *CORPUS)
+    broken = Obedient(fails_at=0, error=ModelError("the prompt is too long"))
+    summary = await run(settings, broken, FilterRun(suites=(suite,), corpus=corpus))
+    for name in ("exact", "accept", "execution", "false_filter_rate"):
+        assert summary[name]["rate"] == 0.0, name
+    assert (summary["invalid"]["rate"], summary["errors"]) == (1.0, 1)
 
 
 async def test_an_outage_ends_a_run_and_the_next_goes_on(

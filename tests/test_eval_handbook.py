@@ -9,7 +9,10 @@ import pytest
 
 from agent.app import Agent
 from agent.settings import Settings
+from evals.arms.planned import FirstChoice
 from evals.bundled import HANDBOOK, bundled_handbook
+from evals.crew import Crew
+from evals.filters import FilterRun, run_filters
 from evals.scorers.execution import Rows, selected
 from evals.sources import Sources, bundled_suite
 from evals.suites import Case, load_suite
@@ -55,7 +58,7 @@ async def test_the_suite_covers_what_it_should(cases: tuple[Case, ...]) -> None:
 
 @pytest.mark.lite
 async def test_the_handbook_is_described_as_a_knowledge_base_of_it_would_be(
-    lite_settings: Settings, handbook: tuple[Collection, Rows]
+    lite_settings: Settings, handbook: tuple[Collection, Rows], tmp_path: Path
 ) -> None:
     async with Agent(lite_settings) as agent:
         with resources.as_file(resources.files("agent.data") / HANDBOOK) as folder:
@@ -68,3 +71,12 @@ async def test_the_handbook_is_described_as_a_knowledge_base_of_it_would_be(
         collection.fields, key=lambda f: f.name
     )
     assert {one.id: dict(one.metadata) for one in documents} == {k: dict(v) for k, v in rows}
+
+    async with Crew(lite_settings, model=FirstChoice()) as crew:
+        alone = await run_filters(FilterRun(out=tmp_path / "a"), crew, lambda *_: None)
+        stocked = await run_filters(
+            FilterRun(kb="eval-bundled", out=tmp_path / "b"), crew, lambda *_: None
+        )
+    assert alone["execution"]["n"] == alone["cases"]
+    for name in ("cases", "exact", "accept", "execution", "by_operator"):
+        assert stocked[name] == alone[name], name

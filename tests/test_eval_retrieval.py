@@ -134,13 +134,11 @@ async def test_answers_rest_on_the_passages_of_their_own_case(
         {
             "id": str(number),
             "question": "How high is the per diem for domestic travel?",
-            "contexts": [
-                {"id": "c", "title": "Travel", "text": f"The per diem for domestic travel is {n} EUR."}
-            ],
+            "contexts": [{"id": "c", "text": f"The per diem for domestic travel is {n} EUR."}],
             "answerable": True,
         }
         for number, n in enumerate((45, 52))
-    ]  # fmt: skip
+    ]
     suite = write_lines(tmp_path / "travel.answers.jsonl", *rows)
     asked = AnswerRun(suites=(suite,), out=tmp_path / "run")
     async with Crew(lite_settings, model=FirstChoice()) as crew:
@@ -153,6 +151,13 @@ async def test_answers_rest_on_the_passages_of_their_own_case(
     lines = (tmp_path / "run" / "cases.jsonl").read_text().splitlines()
     texts = [json.loads(line)["result"]["text"] for line in lines]
     assert ["45" in texts[0], "52" in texts[1]] == [True, True]
+
+    asked = AnswerRun(suites=(suite,), kb="eval-answers-travel", limit=1, out=tmp_path / "kb")
+    async with Crew(lite_settings, model=FirstChoice()) as crew:
+        summary = await run_answers(asked, crew, lambda *_: None)
+    (line,) = (tmp_path / "kb" / "cases.jsonl").read_text().splitlines()
+    assert summary["cases"] == 1
+    assert len(json.loads(line)["result"]["passages"]) == 2
 
 
 async def test_a_case_without_passages_needs_a_knowledge_base(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evals.golds import parse_gold
 from evals.scorers.conditions import compare, is_false_filter, is_missed_filter
-from evals.scorers.execution import is_same_selection, selected
+from evals.scorers.execution import Rows, is_same_selection, selected
 from evals.scorers.rates import percentile, rate, share, wilson
 from evals.scorers.structure import is_accepted, is_exact
 from schemas.errors import FilterError
@@ -140,7 +140,7 @@ def test_false_and_missed_filters(
     assert is_missed_filter(parsed(said), right) is missed
 
 
-ROWS = [
+ROWS: Rows = [
     ("a", {"author": "Ada Lovelace", "year": 1843, "tags": ["engines"]}),
     ("b", {"author": "Grace Hopper", "year": 1952}),
     ("c", {"year": 1950, "tags": ["maths", "engines"]}),

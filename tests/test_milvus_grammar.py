@@ -134,20 +134,17 @@ PLAIN = (Op.EQ, Op.NE, Op.IN, Op.NOT_IN, Op.GT, Op.LE)
 
 @given(HOSTILE_TEXTS, st.sampled_from(["note", "tags", "raw"]), st.sampled_from(PLAIN))
 def test_a_value_comes_back_as_it_was(text: str, field: str, op: Op) -> None:
-    def expression(value: str) -> Tree[Token]:
+    def expression(value: str, dialect: Dialect) -> Tree[Token]:
         leaf = Compare(op=op, field=field, value=(value,) if op.takes_list else value)
         beside = AllOf(of=(leaf, Compare(op=Op.EQ, field="note", value="beside")))
         return parsed(split(bind(beside, KB), dialect).pushed)
 
     assume(field != "tags" or op not in (Op.GT, Op.LE))
     for dialect in NEWER:
-        read = expression(text)
-        assert shape(read) == shape(expression("x"))
+        read = expression(text, dialect)
+        assert shape(read) == shape(expression("x", dialect))
         meant = text if field == "raw" else fold(text)
-        assert [found for found in strings_of(read) if found] == (
-            [meant, meant, "beside"] if field == "raw" and op.is_negative and not op.takes_list
-            else [meant, "beside"]
-        )  # fmt: skip
+        assert list(dict.fromkeys(filter(None, strings_of(read)))) == [meant, "beside"]
 
 
 @given(HOSTILE_TEXTS, st.sampled_from([Op.CONTAINS, Op.ENDS_WITH, Op.NOT_CONTAINS]))

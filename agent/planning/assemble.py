@@ -14,7 +14,7 @@ from agent.planning.form import asked_of, keyed, offered, settled
 from agent.planning.joins import Accepted, Joined, join
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
-from agent.planning.use import SOFT, Use
+from agent.planning.use import AMBIGUOUS, SOFT, Use
 from agent.planning.words import name_words
 from graph.ports import Ask
 from schemas.collection import Collection
@@ -58,7 +58,7 @@ def make_proposal(
         query=query,
         branches=_branches(ask.question, query, joined),
         conditions=joined.conditions,
-        problems=(*problems, *_ties(accepted)),
+        problems=(*problems, *_ties(accepted), *_ambiguous_dates(accepted)),
     )
 
 
@@ -111,6 +111,7 @@ def _accepted(
                 end=mention.end,
                 turn=mention.turn,
                 hard=SOFT not in mention.hint.split(),
+                ambiguous=AMBIGUOUS in mention.hint.split(),
             )
         )
     return _changed(ask.question, chosen, collection)
@@ -214,4 +215,18 @@ def _ties(accepted: Sequence[Accepted]) -> tuple[Problem, ...]:
         and one.use.parts[0].op in MEMBERSHIP
         and isinstance(one.use.parts[0].value, tuple)
         and len(one.use.parts[0].value) > 1
+    )
+
+
+def _ambiguous_dates(accepted: Sequence[Accepted]) -> tuple[Problem, ...]:
+    """Dates such as 03/04/2025 that could be read with the day or with the month first."""
+    return tuple(
+        Problem(
+            code="ambiguous_date",
+            message=f"{one.words!r} was read with the month first",
+            field=one.use.field,
+            value=one.words,
+        )
+        for one in accepted
+        if one.ambiguous and one.turn == 0
     )

@@ -29,6 +29,7 @@ class Accepted:
     turn: int = 0
     hard: bool = True
     added: bool = False
+    ambiguous: bool = False
 
 
 @dataclass(frozen=True)

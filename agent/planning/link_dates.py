@@ -12,6 +12,7 @@ from agent.planning.cues import Direction, may_direct
 from agent.planning.dated import Calendar, Dated
 from agent.planning.dates import find_dates
 from agent.planning.scene import DATES, NUMBERS, TEXTS, Found, Scene, ranked
+from agent.planning.use import AMBIGUOUS
 from schemas.collection import Field
 from schemas.mentions import Choice, MentionKind
 
@@ -70,7 +71,9 @@ def _years(dated: Dated) -> JsonValue:
 
 
 def _hint(text: str, dated: Dated) -> str:
+    words = [AMBIGUOUS] if dated.note else []
     if dated.direction is not None:
-        return dated.direction.value
-    clear = dated.rolling or not may_direct(text, dated.start, dated.end)
-    return Direction.IN.value if clear else ""
+        words.insert(0, dated.direction.value)
+    elif dated.rolling or not may_direct(text, dated.start, dated.end):
+        words.insert(0, Direction.IN.value)
+    return " ".join(words)

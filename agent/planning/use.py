@@ -12,6 +12,7 @@ KEEP = "keep"
 NOT = "not"
 MAYBE_NOT = "maybe_not"
 SOFT = "soft"
+AMBIGUOUS = "ambiguous"
 CERTAIN = "certain"
 """Hint of a mention that needs no judgement: it holds without being asked about."""
 

@@ -12,7 +12,14 @@ from evals.arms.arm import Attempt, as_trace
 from evals.suites import Case
 from evals.watched import WatchedAgent
 from graph.ports import Completion, Message
-from schemas.errors import ModelError, ModelNotFound, ModelUnavailable, WeightsUnavailable
+from schemas.errors import (
+    FacetwiseError,
+    FilterError,
+    ModelError,
+    ModelNotFound,
+    ModelUnavailable,
+    WeightsUnavailable,
+)
 from schemas.filters import any_of
 from schemas.normalise import normalise
 from schemas.plan import Plan, PlanOutcome
@@ -61,7 +68,8 @@ class PlannedArm:
             plan = await self._plan(case)
         except OUTAGES:
             raise
-        except ModelError as error:
+        except (ModelError, FilterError) as error:
+            # The suite was checked before: a filter that cannot be compiled is the planner's.
             ms = (time.perf_counter() - began) * 1000
             return self._failed(error, ms)
         ms = (time.perf_counter() - began) * 1000
@@ -92,13 +100,14 @@ class PlannedArm:
             calls=tuple(as_trace(call) for call in calls),
         )
 
-    def _failed(self, error: ModelError, ms: float) -> Attempt:
+    def _failed(self, error: FacetwiseError, ms: float) -> Attempt:
+        calls = self._agent.watched.taken()
         return Attempt(
             outcome=PlanOutcome.FAILED,
             invalid=True,
             model=self.model,
-            model_calls=1,
+            model_calls=0 if self._model_free else max(1, len(calls)),
             ms=round(ms, 1),
             detail={"error": f"{type(error).__name__}: {error}"},
-            calls=tuple(as_trace(call) for call in self._agent.watched.taken()),
+            calls=tuple(as_trace(call) for call in calls),
         )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -21,6 +23,8 @@ from schemas.values import Key, bound_keys, domain
 
 _NUMERIC = frozenset({ColumnKind.INT, ColumnKind.FLOAT, ColumnKind.DOUBLE, ColumnKind.JSON})
 _TEXT = frozenset({ColumnKind.VARCHAR, ColumnKind.JSON})
+_EXACT = 2**53
+_LARGEST = sys.float_info.max
 _GRIDS = frozenset({FieldType.DATE, FieldType.DATETIME})
 _ANY_ZONE = 2 * 86_400
 """Seconds by which a text of a time sorts off its instant at most, whatever its zone and form."""
@@ -38,8 +42,12 @@ def scalar_piece(c: Compare, field: Field, dialect: Dialect, *, trusting: bool) 
     if c.op is Op.NOT_EMPTY:
         return place.present()
     items = c.value if isinstance(c.value, tuple) else () if c.value is None else (c.value,)
+    keys = bound_keys(items, field)
     grid = None if domain(field) not in _GRIDS else _grid(column, field, trusting=trusting)
-    return _compare(c.op, bound_keys(items, field), field, grid, place)
+    if place.is_json and not trusting and domain(field) is FieldType.NUMBER:
+        keys_are_exact = all(abs(float(key)) < _EXACT for key in keys)
+        return _floats(c.op, keys, place) if keys_are_exact else _nearly(c.op, keys, place)
+    return _compare(c.op, keys, field, grid, place)
 
 
 def _held(field: Field, column: Column) -> Holds:
@@ -88,6 +96,24 @@ def _floats(op: Op, keys: list[Key], place: Place) -> Piece:
     if op.is_negative:
         return every(place.none_of(part) for part in (others, zero) if part or not literals)
     return some((place.any_of(others), place.any_of(zero)))
+
+
+def _nearly(op: Op, keys: list[Key], place: Place) -> Piece:
+    """A superset: to the filter language an int beyond 2**53 is its nearest double, engines may
+    compare it as it is.
+    """
+    if op in (Op.LT, Op.GT):
+        return _floats(op, keys, place)
+    if op.is_negative:
+        return place.present()
+    low = [literal(max(math.nextafter(float(key), -math.inf), -_LARGEST)) for key in keys]
+    high = [literal(min(math.nextafter(float(key), math.inf), _LARGEST)) for key in keys]
+    if op is Op.LE:
+        return place.ordered("<=", high[0])
+    if op is Op.GE:
+        return place.ordered(">=", low[0])
+    pairs = zip(low, high, strict=True)
+    return some(every((place.compare(">=", a), place.compare("<=", b))) for a, b in pairs)
 
 
 def _ints(op: Op, numbers: list[int], place: Place) -> Piece:
