@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agent.cli.session import read_collection, show
+from agent.cli.session import Json, read_collection, show, show_json
+
+if TYPE_CHECKING:
+    from schemas.collection import Collection
+    from schemas.filters import Filter
 
 Target = Literal["milvus", "ragflow", "dify", "text", "text-zh", "jsonschema"]
 DialectName = Literal["lite", "v23", "v26", "v30"]
@@ -23,35 +27,47 @@ def compile_(
     dialect: Annotated[
         DialectName, typer.Option("--dialect", help="Of the Milvus expression.")
     ] = "lite",
+    as_json: Json = False,
 ) -> None:
     """Read a canonical filter on stdin, check it, and print it in another language."""
     from agent.store.described import as_stored
+
+    said = _said(as_stored(read_collection(collection)), to, dialect)
+    if as_json:
+        show_json({"to": to, "result": said})
+    else:
+        show(said if isinstance(said, str) else json.dumps(said, ensure_ascii=False))
+
+
+def _said(collection: Collection, to: Target, dialect: DialectName) -> Any:
     from schemas.check import bind
     from schemas.compile import dify, ragflow
     from schemas.compile.jsonschema import to_jsonschema
     from schemas.compile.milvus import Dialect, to_milvus
     from schemas.compile.text import to_text
+
+    if to == "jsonschema":
+        return to_jsonschema(collection)
+    asked = _read_filter()
+    bound = bind(asked, collection)
+    match to:
+        case "milvus":
+            return to_milvus(bound, Dialect(dialect))
+        case "ragflow":
+            return ragflow.export_filter(asked)
+        case "dify":
+            return dify.export_condition(asked)
+        case "text":
+            return to_text(asked, collection, "en")
+        case "text-zh":
+            return to_text(asked, collection, "zh")
+
+
+def _read_filter() -> Filter:
     from schemas.errors import FilterError
     from schemas.filters import parse_filter
 
-    described = as_stored(read_collection(collection))
-    if to == "jsonschema":
-        show(json.dumps(to_jsonschema(described), ensure_ascii=False, indent=2))
-        return
     try:
-        decoded = json.load(sys.stdin)
+        return parse_filter(json.load(sys.stdin))
     except json.JSONDecodeError as error:
         raise FilterError(f"stdin is not JSON: {error.msg} at character {error.pos}") from error
-    asked = parse_filter(decoded)
-    bound = bind(asked, described)
-    match to:
-        case "milvus":
-            show(to_milvus(bound, Dialect(dialect)))
-        case "ragflow":
-            show(json.dumps(ragflow.export_filter(asked), ensure_ascii=False))
-        case "dify":
-            show(json.dumps(dify.export_condition(asked), ensure_ascii=False))
-        case "text":
-            show(to_text(asked, described, "en"))
-        case "text-zh":
-            show(to_text(asked, described, "zh"))

@@ -79,14 +79,21 @@ def disable(
     doc_id: DocId,
     kb: Kb = None,
     undo: Annotated[bool, typer.Option("--undo", help="Show it again.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Hide a document from every search, without deleting it."""
     with_agent(lambda agent: agent.set_enabled(doc_id, undo, kb))
-    show(f"{doc_id} is {'enabled' if undo else 'disabled'}")
+    if as_json:
+        show_json({"id": doc_id, "enabled": undo})
+    else:
+        show(f"{doc_id} is {'enabled' if undo else 'disabled'}")
 
 
 @docs.command("delete")
-def delete(doc_id: DocId, kb: Kb = None) -> None:
+def delete(doc_id: DocId, kb: Kb = None, as_json: Json = False) -> None:
     """Delete a document and its passages."""
     with_agent(lambda agent: agent.delete(doc_id, kb))
-    show(f"{doc_id} is deleted")
+    if as_json:
+        show_json({"id": doc_id, "deleted": True})
+    else:
+        show(f"{doc_id} is deleted")

@@ -58,11 +58,14 @@ def _facts(found: RuntimeStatus) -> dict[str, Any]:
 
 
 @runtime.command("stop")
-def runtime_stop() -> None:
+def runtime_stop(as_json: Json = False) -> None:
     """End the runtime; the next command that needs it starts it again."""
     from agent.backends import Backends
     from agent.runtime.process import stop
     from agent.settings import load_settings
 
     stopped = stop(Backends(load_settings()).runtime_config())
-    show("stopped" if stopped else "was not running")
+    if as_json:
+        show_json({"stopped": stopped})
+    else:
+        show("stopped" if stopped else "was not running")
