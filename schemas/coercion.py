@@ -13,7 +13,7 @@ from typing import assert_never
 from schemas.collection import ColumnKind, Field, FieldType
 from schemas.errors import FilterError
 from schemas.filters import AllOf, AnyOf, Compare, Element, Filter, Op, any_of
-from schemas.folding import fold
+from schemas.folding import is_blank
 from schemas.operators import MEMBERSHIP
 from schemas.periods import (
     LAST_DAY,
@@ -94,7 +94,7 @@ def _membership(c: Compare, field: Field) -> Filter:
 
 def _plain(items: Sequence[Element], field: Field) -> tuple[tuple[Element, ...], list[Element]]:
     """The elements that stand for one value each, in the field's type, and those that do not."""
-    if domain(field) is FieldType.INT and set(map(type, items)) == {int}:
+    if set(map(type, items)) == {_NATIVE.get(domain(field))} and not any(map(_is_blank, items)):
         return tuple(dict.fromkeys(items)), []
     read = _reader(field)
     members: dict[Element, None] = {}
@@ -106,6 +106,13 @@ def _plain(items: Sequence[Element], field: Field) -> tuple[tuple[Element, ...],
         else:
             members[value] = None
     return tuple(members), others
+
+
+_NATIVE = {FieldType.INT: int, FieldType.STRING: str}
+
+
+def _is_blank(item: Element) -> bool:
+    return isinstance(item, str) and is_blank(item)
 
 
 def _reader(field: Field) -> Callable[[Element], Element | None]:
@@ -154,7 +161,7 @@ def _is_single(field: Field) -> bool:
 
 def _string(value: Element) -> str:
     text = as_text(value)
-    if not fold(text):
+    if is_blank(text):
         raise FilterError(f"{value!r} is no value but an empty text; use empty or not_empty")
     return text
 

@@ -14,7 +14,7 @@ from schemas.check import Bound
 from schemas.collection import Collection, Field, FieldType
 from schemas.compile.predicate import key_test
 from schemas.errors import FilterError
-from schemas.filters import Compare, Element, Op
+from schemas.filters import AllOf, Compare, Element, Filter, Op
 from schemas.folding import fold
 from schemas.negation import Every, Literal, Normal, Some, negate_compare, negation_normal
 from schemas.values import Key, bound_keys, domain
@@ -24,6 +24,8 @@ _BRANCHES = 512
 
 _DISCRETE = frozenset({FieldType.INT, FieldType.DATE, FieldType.DATETIME})
 _SMALL = 64
+_COMPARED = 50
+"""Conditions that are compared with each other."""
 
 
 def is_contradiction(b: Bound) -> bool:
@@ -45,6 +47,20 @@ def implies(narrow: Bound, wide: Bound) -> bool:
         raise FilterError("filters of two collections cannot be compared")
     outside = _complement(negation_normal(wide.root, c), c)
     return _is_unsatisfiable(Every((negation_normal(narrow.root, c), outside)), c)
+
+
+def subsumed(b: Bound) -> tuple[Filter, ...]:
+    """The conditions of the topmost `and` that add nothing: always true, or implied by another
+    one. Of two that say the same it is the later one.
+    """
+    parts = b.root.of if isinstance(b.root, AllOf) else (b.root,)
+    bounds = [Bound(part, b.collection) for part in parts[:_COMPARED]]
+    kept = list(bounds)
+    for one in reversed(bounds):
+        others = [other for other in kept if other is not one]
+        if is_tautology(one) or any(implies(other, one) for other in others):
+            kept = others
+    return tuple(one.root for one in bounds if not any(one is other for other in kept))
 
 
 def _complement(n: Normal, c: Collection) -> Normal:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from unicodedata import normalize
 
 
+def is_blank(text: str) -> bool:
+    """Whether a text folds to nothing."""
+    return not text or text.isspace()
+
+
 def fold(text: str) -> str:
     """NFKC, casefold, NFKC, runs of white space to one space, trimmed.
 

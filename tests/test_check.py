@@ -77,7 +77,7 @@ COERCED = [
     (
         leaf("date", "not_in", ["2024-01-01", 2023]),
         both(
-            leaf("date", "ne", "2024-01-01"),
+            leaf("date", "not_in", ["2024-01-01"]),
             either(leaf("date", "lt", "2023-01-01"), leaf("date", "ge", "2024-01-01")),
         ),
     ),

@@ -93,6 +93,24 @@ async def test_every_arm_ranks_the_same_cases(lite_settings: Settings, files: Pa
 
 
 @pytest.mark.lite
+async def test_metadata_in_the_text_is_found_without_a_filter(
+    lite_settings: Settings, files: Path
+) -> None:
+    rows = [
+        {**SUITE[0], "id": str(n), "question": f"year: {1840 + n}", "relevant": [f"d{n}"]}
+        for n in range(4)
+    ]
+    write_lines(files, *rows)
+    summary = await run(
+        lite_settings, suites=(files,), baselines=("unfiltered", "metadata-in-text", "bm25")
+    )
+    arms = summary["arms"]
+    assert arms["bm25"]["R@10"] == 0.0
+    assert arms["metadata_in_text"]["MRR@10"] == 1.0
+    assert arms["unfiltered"]["MRR@10"] < 1.0
+
+
+@pytest.mark.lite
 async def test_relevant_ids_may_be_values_of_a_field(lite_settings: Settings, files: Path) -> None:
     write_lines(files, {**SUITE[0], "relevant": [1842]})
     with pytest.raises(UsageError, match="nothing in 'eval-papers' is called '1842'"):

@@ -74,6 +74,15 @@ def test_accept_of_filters_and_of_values(said: Any, exact: bool, accepted: bool)
     assert is_accepted(parsed(said), right, PAPERS) is accepted
 
 
+def test_an_accepted_value_that_is_asked_for_itself_stays() -> None:
+    engines = leaf("contains", "tags", "engines")
+    gold = both({**leaf("contains", "tags", "maths"), "accept": ["engines", "sums"]}, engines)
+    right = parse_gold(gold, None, PAPERS)
+    assert is_accepted(parsed(both(leaf("contains", "tags", "maths"), engines)), right, PAPERS)
+    assert is_accepted(parsed(both(leaf("contains", "tags", "sums"), engines)), right, PAPERS)
+    assert not is_accepted(parsed(engines), right, PAPERS)
+
+
 def test_no_filter_may_be_accepted() -> None:
     right = parse_gold(ADA, [None], PAPERS)
     assert is_accepted(parsed(None), right, PAPERS)
@@ -105,6 +114,12 @@ def test_a_gold_has_to_fit_its_collection(gold: Any, accept: Any, words: str) ->
         (both(ADA, leaf("le", "year", 1843)), both(ADA, SINCE), [True, False], [True, False]),
         (either(ADA, SINCE), both(ADA, SINCE), [True, True], [True, True]),
         ({"op": "not", "of": SINCE}, SINCE, [False], [False]),
+        (
+            either(both(ADA, SINCE), both(ADA, leaf("lt", "score", 1))),
+            both(ADA, SINCE),
+            [True, True, False, False],
+            [True, True],
+        ),
     ],
 )
 def test_conditions(said: Any, gold: Any, said_hits: list[bool], meant_hits: list[bool]) -> None:

@@ -3,12 +3,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
 
 from schemas.check import Bound, bind
 from schemas.collection import Collection, Field, FieldType
+from schemas.compile.predicate import to_predicate
 from schemas.errors import FilterError
-from schemas.facts import implies, is_contradiction, is_tautology
-from schemas.filters import EVERYTHING, NOTHING, parse_filter
+from schemas.facts import implies, is_contradiction, is_tautology, subsumed
+from schemas.filters import EVERYTHING, NOTHING, AllOf, AnyOf, Not, parse_filter
+from tests.strategies import WORLDS, World
 
 KB = Collection(
     name="kb",
@@ -127,3 +130,35 @@ def test_too_many_alternatives_claim_nothing() -> None:
     wide = {"op": "or", "of": [_leaf(("year", "eq", n)) for n in range(30)]}
     narrow = {"op": "or", "of": [_leaf(("year", "eq", n)) for n in range(30, 60)]}
     assert not is_contradiction(bind(parse_filter({"op": "and", "of": [wide, narrow]}), KB))
+
+
+SUBSUMED = [
+    ([("year", "gt", 4), ("year", "gt", 3)], [1]),
+    ([("year", "gt", 4), ("year", "ge", 5)], [1]),
+    ([("dept", "eq", "HR"), ("dept", "in", ["hr", "it"]), ("dept", "not_empty")], [1, 2]),
+    ([("day", "eq", "2024-05"), ("day", "eq", 2024), ("year", "eq", 1)], [1]),
+    ([("dept", "eq", "HR"), ("year", "eq", 1)], []),
+    ([("tags", "eq", "a"), ("tags", "eq", "A")], [1]),
+]
+
+
+@pytest.mark.parametrize(("parts", "expected"), SUBSUMED)
+def test_conditions_that_add_nothing(parts: list[tuple[Any, ...]], expected: list[int]) -> None:
+    whole = bound(*parts)
+    assert isinstance(whole.root, AllOf)
+    assert subsumed(whole) == tuple(whole.root.of[i] for i in expected)
+
+
+@given(WORLDS, WORLDS)
+def test_what_is_claimed_holds_on_rows(world: World, other: World) -> None:
+    """Also of filters that are made to be contradictory, to be true and to follow."""
+    c = world.collection
+    parts = [world.filter, other.filter]
+    for f in (world.filter, AllOf(of=(world.filter, Not(of=world.filter))), AllOf(of=tuple(parts))):
+        b = bind(f, c)
+        verdicts = [to_predicate(b)(row) for row in world.rows]
+        assert not (is_contradiction(b) and any(verdicts))
+        assert not (is_tautology(b) and not all(verdicts))
+        wide = bind(AnyOf(of=(world.filter, other.filter)), c)
+        if implies(b, wide):
+            assert all(to_predicate(wide)(row) for row in world.rows if to_predicate(b)(row))

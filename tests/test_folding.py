@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.folding import fold
+from schemas.folding import fold, is_blank
 
 PAIRS = [
     ("ACME", "acme"),
@@ -45,3 +45,8 @@ def test_folding_again_changes_nothing(text: str) -> None:
 def test_no_separator_is_left(text: str) -> None:
     assert "\x1f" not in fold(text)
     assert fold(text) == fold(text).strip()
+
+
+@given(st.text(st.sampled_from(" \t\n\x1c\x85\xa0\u2000\u2028\u3000\u200b\u00adaＡ\u0301")))
+def test_blank_is_what_folds_to_nothing(text: str) -> None:
+    assert is_blank(text) is (fold(text) == "")

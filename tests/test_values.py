@@ -220,7 +220,9 @@ STORED = [
     (Encoding.YYYYMMDD, 19700102, 1),
     (Encoding.YYYYMMDD, 19700230, None),
     (Encoding.YEAR, 1971, 365),
-    (Encoding.EPOCH_S, 10**15, None),
+    (Encoding.EPOCH_S, 10**15, 11_574_074_074),
+    (Encoding.YYYYMMDD, 10**12, None),
+    (Encoding.YEAR, 12345, None),
 ]
 
 
@@ -231,3 +233,39 @@ def test_dates_are_read_as_their_column_holds_them(
     column = Column(name="c", kind=ColumnKind.INT, encoding=encoding)
     field = Field(name="x", type=F.DATE, column=column)
     assert read_row(value, field) == (() if key is None else (key,))
+
+
+IN_JSON = [
+    (FieldType.STRING, ("a", "1"), (1, 2.5, True, ["a"], {"a": 1}, None, "", "  ")),
+    (FieldType.INT, (1, -1, 2.0), ("1", True, 2.5, [1], None, 10**30)),
+    (FieldType.NUMBER, (1, 2.5), ("2.5", False, [1.0], None)),
+    (FieldType.BOOL, (True, False), (1, 0, "true", None)),
+    (FieldType.DATE, ("2024-01-31",), (True, "soon", "2024-02-30", None)),
+]
+
+
+@pytest.mark.parametrize(("type_", "read", "missing"), IN_JSON)
+def test_json_is_read_by_type(
+    type_: FieldType, read: tuple[JsonValue, ...], missing: tuple[JsonValue, ...]
+) -> None:
+    field = Field(name="x", type=type_, column=Column(name="j", kind=ColumnKind.JSON, path=("x",)))
+    assert all(read_row(value, field) for value in read)
+    assert not any(read_row(value, field) for value in missing)
+
+
+TEXT_DATES = [
+    (Encoding.ISO_DAY, "2024-01-31", True),
+    (Encoding.ISO_DAY, " 2024-01-31", False),
+    (Encoding.ISO_DAY, "2024-01-31T10:00:00Z", False),
+    (Encoding.ISO_DAY, "２０２４-01-31", False),
+    (Encoding.ISO_TIME, "2024-01-31T10:00:00Z", True),
+    (Encoding.ISO_TIME, "2024-01-31", True),
+    (Encoding.ISO_TIME, "2024-01-31T10:00:00Z ", False),
+]
+
+
+@pytest.mark.parametrize(("encoding", "text", "is_read"), TEXT_DATES)
+def test_dates_in_text_columns_have_one_form(encoding: Encoding, text: str, is_read: bool) -> None:
+    column = Column(name="c", kind=ColumnKind.VARCHAR, encoding=encoding)
+    field = Field(name="x", type=FieldType.DATE, column=column)
+    assert bool(read_row(text, field)) is is_read

@@ -12,6 +12,7 @@ import typer
 from agent.cli.session import Json, read_collection, show, show_json
 
 if TYPE_CHECKING:
+    from schemas.check import Bound
     from schemas.collection import Collection
     from schemas.filters import Filter
 
@@ -50,6 +51,8 @@ def _said(collection: Collection, to: Target, dialect: DialectName) -> Any:
         return to_jsonschema(collection)
     asked = _read_filter()
     bound = bind(asked, collection)
+    for note in (*bound.notes, *_remarks(bound)):
+        sys.stderr.write(f"note: {note}\n")
     match to:
         case "milvus":
             return to_milvus(bound, Dialect(dialect))
@@ -71,3 +74,15 @@ def _read_filter() -> Filter:
         return parse_filter(json.load(sys.stdin))
     except json.JSONDecodeError as error:
         raise FilterError(f"stdin is not JSON: {error.msg} at character {error.pos}") from error
+
+
+def _remarks(bound: Bound) -> list[str]:
+    from schemas.compile.text import to_text
+    from schemas.facts import is_contradiction, is_tautology, subsumed
+    from schemas.filters import EVERYTHING
+
+    if is_contradiction(bound):
+        return ["no document can match"]
+    if is_tautology(bound):
+        return [] if bound.root == EVERYTHING else ["every document matches"]
+    return [f"adds nothing: {to_text(part, bound.collection)}" for part in subsumed(bound)]

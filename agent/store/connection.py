@@ -33,7 +33,8 @@ _GRPC_UNAVAILABLE = ("UNAVAILABLE", "DEADLINE_EXCEEDED")
 _GRPC_DENIED = ("UNAUTHENTICATED", "PERMISSION_DENIED")
 _DAMAGE = re.compile(
     r"corrupt|parquet|arrow|magic bytes|manifest|\bwal\b|checksum|truncated|deseriali[sz]e"
-    r"|no such file|input/output error|codec can.t decode|expecting value|extra data|not valid json|failed to load",
+    r"|no such file|input/output error|not valid json|failed to load|codec can.t decode"
+    r"|expecting value|extra data",
     re.IGNORECASE,
 )
 

@@ -52,6 +52,7 @@ _KEYWORDS = frozenset(
     )
 )
 _MISREAD = re.compile(r'["\\]|\]\[')
+_ESCAPED = re.compile(r'[\\"\n\r\t]')
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 
 DYNAMIC = "$meta"
@@ -59,7 +60,7 @@ DYNAMIC = "$meta"
 
 def quote(text: str) -> str:
     """A string literal; all but quotes, backslashes, line ends and tabs stands as it is."""
-    return f'"{text.translate(_ESCAPES)}"'
+    return f'"{text.translate(_ESCAPES) if _ESCAPED.search(text) else text}"'
 
 
 def literal(value: str | int | float | bool) -> str:
