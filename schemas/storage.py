@@ -16,8 +16,6 @@ def storage_notes(leaf: Compare, field: Field) -> Iterator[str]:
         return
     if field.type.element is FieldType.STRING and column.encoding is not Encoding.FOLDED:
         yield _unfolded(field)
-    if column.encoding is Encoding.ISO_TIME:
-        yield f"{field.name!r} is stored as ISO text; times are compared to the second, as UTC"
     if column.encoding is Encoding.YEAR:
         yield f"{field.name!r} is stored as a year, which stands for its first day"
     if column.kind is ColumnKind.JSON:

@@ -85,7 +85,15 @@ def _environment() -> Path:
     with FileLock(f"{folder}.lock"):
         if not ready.exists():
             venv.create(folder, clear=True, with_pip=True)
-            command = [python, "-m", "pip", "install", "--quiet", "--no-deps", WHEEL]
+            command: list[str | Path] = [
+                python,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-deps",
+                WHEEL,
+            ]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"{WHEEL} could not be installed: {done.stderr}"
             ready.touch()

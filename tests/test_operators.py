@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,16 @@ def test_table_can_be_printed() -> None:
         [sys.executable, "-m", "schemas.operators"], capture_output=True, text=True, check=True
     )
     assert run.stdout == operator_table()
+
+
+def test_the_docs_hold_the_table() -> None:
+    text = Path(__file__).parents[1].joinpath("docs", "filter-language.md").read_text("utf-8")
+    between = text.split("<!-- operators -->\n")[1].split("<!-- /operators -->")[0]
+    assert between == operator_table()
+
+
+def test_the_docs_name_every_spelling() -> None:
+    text = Path(__file__).parents[1].joinpath("docs", "filter-language.md").read_text("utf-8")
+    words = {"greater than", "less than", "equal"}
+    aliases = [a for s in SPELLINGS.values() for a in (s.wire, *s.aliases) if a not in words]
+    assert [alias for alias in aliases if f"`{alias}`" not in text] == []

@@ -252,7 +252,8 @@ def test_a_variable_without_value_is_an_error(value: Any) -> None:
 
 def test_empty_and_not_empty_part_the_rows() -> None:
     """CP-07"""
-    rows: list[dict[str, Any]] = [{"writer": v} for v in ("", None, "b", [], "  ")] + [{}]
+    values: tuple[Any, ...] = ("", None, "b", [], "  ")
+    rows: list[dict[str, Any]] = [*({"writer": value} for value in values), {}]
     missing = kept(condition("writer", "empty"), rows)
     assert missing == [True, True, False, True, True, True]
     assert kept(condition("writer", "not empty"), rows) == [not each for each in missing]
@@ -267,7 +268,7 @@ async def test_any_key_is_a_field(tmp_path: Any) -> None:
     fields = [Field(name=name, type=F.STRING) for name in ODD]
     with served_lite(tmp_path) as uri:
         library = await prepared(uri, "odd", fields=(*fields, *ACCESS))
-        await library.write("odd", embedded(*(draft(f"d{i}", ("t",), **{name: f"v{i}"})
+        await library.write("odd", embedded(*(draft(f"d{i}", ("t",), (), **{name: f"v{i}"})
                                               for i, name in enumerate(ODD))))  # fmt: skip
         await library.finish("odd")
         c = await MilvusCatalog(Connection(uri)).describe("odd", ALL)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.store.names import column_name
 from graph.ports import Found, Query
 from schemas.access import Scope
 from schemas.check import Bound
 from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType
 from schemas.compile.milvus import Dialect, split
+from schemas.compile.literals import is_identifier
 from schemas.errors import UsageError
 from schemas.hits import Passage
 
@@ -25,7 +27,9 @@ _KINDS: dict[FieldType, tuple[ColumnKind, Encoding]] = {
 
 
 def as_stored(collection: Collection) -> Collection:
-    """The collection with a column for each field that has none, named after the field."""
+    """The collection with a column for each field that has none: named after the field where
+    that can stand in an expression, else as our own knowledge bases name it.
+    """
     return Collection(
         name=collection.name,
         fields=tuple(_with_column(field) for field in collection.fields),
@@ -38,8 +42,12 @@ def _with_column(field: Field) -> Field:
     if field.column is not None:
         return field
     kind, encoding = _KINDS[field.type]
-    column = Column(name=field.name, kind=kind, encoding=encoding)
+    column = Column(name=_column_name(field.name), kind=kind, encoding=encoding)
     return field.model_copy(update={"column": column})
+
+
+def _column_name(field: str) -> str:
+    return field if is_identifier(field) else column_name(field)
 
 
 class DescribedCatalog:
