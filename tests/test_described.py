@@ -14,7 +14,7 @@ from schemas.filters import Compare, Op
 
 @pytest.mark.parametrize(
     ("name", "kept"),
-    [("year", True), ("Pick #", False), ("酒店设施", False), ("in", False), ('a" or 1 == 1', False)],
+    [("year", True), ("Pick #", False), ("酒店", False), ("in", False), ('a" or 1 == 1', False)],
 )
 async def test_a_name_that_no_expression_takes_is_replaced(name: str, kept: bool) -> None:
     collection = Collection(name="c", fields=(Field(name=name, type=FieldType.STRING),))

@@ -9,8 +9,8 @@ from graph.ports import Found, Query
 from schemas.access import Scope
 from schemas.check import Bound
 from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType
-from schemas.compile.milvus import Dialect, split
 from schemas.compile.literals import is_identifier
+from schemas.compile.milvus import Dialect, split
 from schemas.errors import UsageError
 from schemas.hits import Passage
 
