@@ -12,6 +12,7 @@ from typing import Any
 
 from agent.planning.form import asked_of, keyed, offered, settled
 from agent.planning.joins import Accepted, Joined, join
+from agent.planning.lists import aligned, follows
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
 from agent.planning.use import AMBIGUOUS, SOFT, Use
@@ -96,13 +97,18 @@ def _accepted(
     ask: Ask, collection: Collection, mentions: Sequence[Mention], reply: Mapping[str, Any]
 ) -> list[Accepted]:
     chosen: list[Accepted] = []
+    before: tuple[Mention, Use] | None = None
     for key, mention in keyed(mentions).items():
         word = reply.get(key)
         use = settled(ask, collection, mention)
         if use is None and isinstance(word, str):
             use = offered(ask, collection, mention).get(word)
         if use is None:
+            before = None
             continue
+        if before is not None and follows(ask.question, before[0], mention):
+            use = aligned(use, tuple(offered(ask, collection, mention).values()), before[1])
+        before = mention, use
         chosen.append(
             Accepted(
                 use=use,

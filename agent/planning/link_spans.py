@@ -17,6 +17,9 @@ from schemas.collection import Field
 from schemas.mentions import Choice, MentionKind
 
 NAME_RANK = 0.1
+LONG_QUESTION = 20
+"""Tokens from which on a question tells a story, in which most names are its subject."""
+_VERBAL = re.compile(r"[a-z]+(?:ed|ing)")
 _NAMED = 0.3
 _BESIDE = 0.9
 _QUOTED_RANK = 10.0
@@ -89,11 +92,15 @@ def link_names(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
         if hit.weight >= 0.4 and not _ends_name(scene.text, hit)
     ]
     spans = find_names(scene.text, taken)
-    marked = any(f.kind is MentionKind.SPAN for f in found) or any(map(_is_name, spans))
+    long = len(scene.question) > LONG_QUESTION
+    marked = long or any(f.kind is MentionKind.SPAN for f in found) or any(map(_is_name, spans))
     for span in spans:
         near = scene.near(span.start, span.end)
         best = max((near.get(name, 0.0) for name in scene.open), default=0.0)
-        best = max(best, *(_role(scene, span, name) for name in scene.open))
+        role = max(_role(scene, span, name) for name in scene.open)
+        if long and max(best, role) < _NAMED and not has_cjk(span.text):
+            continue
+        best = max(best, role) if has_cjk(span.text) else best
         if not _worth_asking(scene.text, span, best, marked):
             continue
         halves = _first_and_last(scene, span)
@@ -174,9 +181,7 @@ def _ends_name(text: str, hit: FacetHit) -> bool:
 
 
 def _role(scene: Scene, span: Span, name: str) -> float:
-    """What stands before a Chinese name counts like a field's name: no capitals mark it."""
-    if not has_cjk(span.text):
-        return 0.0
+    """How much the words beside a span speak for a field."""
     return role_bonus(scene.text, span.start, span.end, scene.catalogue.fields[name])
 
 
@@ -195,7 +200,7 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
     after = text[span.end :].strip(' "')
     if _is_name(span):
         return several or bool(before.strip())
-    if is_asked(text, span.start):
+    if is_asked(text, span.start) or _VERBAL.fullmatch(span.text):
         return False
     if best >= (_BESIDE if marked else STRONG) or _describes(before, after):
         return True

@@ -16,6 +16,7 @@ from agent.planning.link_spans import (
     link_times,
 )
 from agent.planning.link_values import link_flags, link_presence, link_values
+from agent.planning.lists import is_listed
 from agent.planning.scene import SURE, Catalogue, Found, Scene, settled
 from agent.planning.use import CERTAIN, MAYBE_NOT, NOT, SOFT
 from schemas.collection import Collection
@@ -41,13 +42,29 @@ class Linker:
         scene = Scene.of(text, self._catalogue, allowed)
         found = _distinct(text, _find(scene, calendar))
         kept = _sparse(sorted(found, key=lambda f: f.start))[:MOST_MENTIONS]
-        denied = [NOT in f.hint.split() or negated(text, f.start, f.end) for f in kept]
+        denied = _denied(text, kept)
         loose = negations(text) > sum(denied)
         prefix = "m" if turn == 0 else f"t{-turn}m"
         return tuple(
             _mention(text, f, f"{prefix}{number}", turn, _hints(text, f, no, loose))
             for number, (f, no) in enumerate(zip(kept, denied, strict=True), start=1)
         )
+
+
+def _denied(text: str, found: Sequence[Found]) -> list[bool]:
+    """What is excluded; an exclusion holds for the rest of its list: "except A and B"."""
+    denied: list[bool] = []
+    for number, one in enumerate(found):
+        before = found[number - 1] if number else None
+        goes_on = (
+            before is not None
+            and denied[-1]
+            and before.kind is one.kind
+            and bool({c.field for c in before.choices} & {c.field for c in one.choices})
+            and is_listed(text[before.end : one.start])
+        )
+        denied.append(goes_on or NOT in one.hint.split() or negated(text, one.start, one.end))
+    return denied
 
 
 def _find(scene: Scene, calendar: Calendar) -> list[Found]:

@@ -25,6 +25,8 @@ RESCORED = 200
 SIMILAR = 84
 FREE_TEXT_TOKENS = 3.4
 PART_LIMIT = 4
+LONG_NAME = 4
+"""Tokens up to which any single word of a value may stand for it; of longer ones, the first."""
 _TEXT = (FieldType.STRING, FieldType.STRING_LIST)
 
 
@@ -288,4 +290,11 @@ def _names(part: Sequence[Token], entries: Sequence[Entry]) -> bool:
     token = part[0]
     if token.text.isdigit() or len(token.text) < 3:
         return False
+    if any(len(entry.keys) > LONG_NAME and _head(entry) != token.key for entry in entries):
+        return False
     return token.is_name_like or (len(token.text) >= 5 and len(entries) == 1)
+
+
+def _head(entry: Entry) -> str:
+    """The first word of a value that is not grammar: Independent of The Independent - Life."""
+    return next((word for word in entry.keys if word not in FUNCTION_WORDS), "")

@@ -111,7 +111,8 @@ _FUNCTION = listed("""
     located held used made played happening called located based associated amount order
     record records rank ranked way place entry starts contains
     contain includes begins ends word words letter letters sort sorted sorting ascending descending
-    alphabetical alphabetically alphabetic ordered order each ids played everything
+    indicate identify provide calculate determine alphabetical
+    alphabetically alphabetic ordered order each ids played everything
     anything something nothing thing stuff kind hi hello hey thanks thank ok okay good
     great nice best interesting some one ones value corresponding different distinct again
     available information detail
