@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import zoneinfo
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -41,11 +42,11 @@ from graph.context import Budgets, Context
 from graph.ports import Catalog, Searcher, Writer
 from graph.serde import state_serializer
 from graph.state import Goal, Input, Output, State
-from schemas.access import LOCAL, Principal
+from schemas.access import LOCAL, Principal, Scope
 from schemas.answers import Answer, Event, EventKind, SearchResult
 from schemas.collection import Collection
 from schemas.compile.milvus import Dialect
-from schemas.errors import SettingsError, UnknownDocument, UsageError
+from schemas.errors import SettingsError, UnknownDocument, UnknownKnowledgeBase, UsageError
 from schemas.hits import Document
 from schemas.plan import Plan
 
@@ -162,28 +163,29 @@ class Agent:
     async def describe(self, kb: str | None = None, principal: Principal = LOCAL) -> Collection:
         """Fields, types and values of a knowledge base, as far as the principal may see them."""
         name = self.kb(kb)
-        catalog = (await self.store()).catalog
-        return await catalog.describe(name, self._access.scope(principal, name))
+        scope = self._granted(name, principal)
+        return await (await self.store()).catalog.describe(name, scope)
 
-    async def kbs(self) -> tuple[str, ...]:
-        """The names of the knowledge bases."""
-        return await (await self.store()).library.names()
+    async def kbs(self, principal: Principal = LOCAL) -> tuple[str, ...]:
+        """The names of the knowledge bases of which the principal may see anything."""
+        names = await (await self.store()).library.names()
+        return tuple(name for name in names if self._access.scope(principal, name) != Scope())
 
     async def documents(
         self, kb: str | None = None, principal: Principal = LOCAL
     ) -> tuple[Document, ...]:
         """The documents that the principal may see, by id."""
         name = self.kb(kb)
-        documents = (await self.store()).documents
-        return await documents.list(name, self._access.scope(principal, name))
+        scope = self._granted(name, principal)
+        return await (await self.store()).documents.list(name, scope)
 
     async def document(
         self, doc_id: str, kb: str | None = None, principal: Principal = LOCAL
     ) -> Document:
         """One document. UnknownDocument also where it may not be seen."""
         name = self.kb(kb)
-        documents = (await self.store()).documents
-        return await documents.show(name, doc_id, self._access.scope(principal, name))
+        scope = self._granted(name, principal)
+        return await (await self.store()).documents.show(name, doc_id, scope)
 
     async def set_enabled(self, doc_id: str, enabled: bool, kb: str | None = None) -> None:
         """Hide a document from every search, or show it again."""
@@ -268,12 +270,23 @@ class Agent:
             return ModelWriter(await self.chat(), context=self.settings.models.context)
         return ExtractiveWriter(await self.embedder(), limit=self.settings.answer.sentences)
 
+    def _granted(self, kb: str, principal: Principal) -> Scope:
+        """The principal's scope; where it is empty, the base is as unknown as one that is not
+        there, so that nobody learns names by trying.
+        """
+        scope = self._access.scope(principal, kb)
+        if scope == Scope():
+            raise UnknownKnowledgeBase(f"unknown knowledge base {kb!r}")
+        return scope
+
     @cached_property
     def _access(self) -> GrantedAccess:
         return GrantedAccess()
 
     async def _context(self, asked: AskOptions, principal: Principal, *, goal: Goal) -> Context:
         settings = self.settings
+        if asked.collection is None:
+            self._granted(self.kb(asked.kb), principal)
         catalog, searcher = await self._sources(asked, goal)
         return Context(
             access=self._access,
@@ -318,8 +331,8 @@ class Agent:
     async def _run(
         self, question: str, asked: AskOptions, context: Context, goal: Goal
     ) -> AsyncIterator[tuple[str, Any]]:
-        if not question.strip():
-            raise UsageError("the question is empty")
+        _check_text("question", question)
+        _check_text("thread", asked.thread or "-")
         settings = self.settings
         kb = asked.collection.name if asked.collection else self.kb(asked.kb)
         given: Input = {
@@ -335,7 +348,7 @@ class Agent:
         graph, config = self.graph, RunnableConfig()
         if asked.thread is not None:
             graph = await self._threaded()
-            thread_id = f"{context.principal.name}\x1f{asked.thread}"
+            thread_id = json.dumps([context.principal.name, asked.thread])
             config = RunnableConfig(configurable={"thread_id": thread_id})
         async for kind, data in graph.astream(
             given, config, context=context, stream_mode=["custom", "values"]
@@ -351,3 +364,15 @@ class Agent:
             saver = AsyncSqliteSaver(connection, serde=state_serializer())
             self._threads = build_graph().compile(name="facetwise", checkpointer=saver)
         return self._threads
+
+
+def _check_text(what: str, text: str) -> None:
+    """Half a surrogate pair is no text: neither a store nor an answer could carry it."""
+    if not text.strip():
+        raise UsageError(f"the {what} is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(
+            f"the {what} is not valid Unicode at character {error.start}", remedy="send it as UTF-8"
+        ) from error

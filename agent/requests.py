@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 
+from pydantic import Field
+
 from schemas.collection import Collection
 from schemas.filters import EVERYTHING, Filter
 from schemas.model import Shape
@@ -21,7 +23,7 @@ class AskOptions(Shape):
     keys: tuple[Key, ...] = ()
     filter: Filter = EVERYTHING
     history: tuple[str, ...] = ()
-    top: int | None = None
+    top: int | None = Field(None, ge=1)
     thread: str | None = None
     today: dt.date | None = None
     collection: Collection | None = None

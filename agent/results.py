@@ -17,8 +17,10 @@ from schemas.answers import (
     Reference,
     SearchResult,
 )
-from schemas.filters import EVERYTHING, all_of, any_of
+from schemas.compile.text import to_text
+from schemas.filters import EVERYTHING, Filter, all_of, any_of
 from schemas.hits import HitRef
+from schemas.language import language_of
 from schemas.normalise import normalise
 from schemas.plan import Condition, ResultOutcome
 
@@ -29,13 +31,13 @@ def filter_block(state: State) -> FilterBlock:
     """How the filter came about and what became of it."""
     plan = state["plan"]
     caller = state.get("caller", EVERYTHING)
-    effective = any_of(*(all_of(caller, branch.filter) for branch in state["branches"]))
+    effective = normalise(any_of(*(all_of(caller, branch.filter) for branch in state["branches"])))
     steps = state.get("steps", ())
     return FilterBlock(
         plan=plan.outcome,
         result=state.get("result") or ResultOutcome.NOTHING_MATCHED,
-        filter=normalise(effective) if state["branches"] else plan.filter,
-        text=plan.text,
+        filter=effective if state["branches"] else plan.filter,
+        text=plan.text if not steps else _text(effective, state["question"]),
         conditions=_kept(plan.conditions, tuple(step.condition for step in steps)),
         dropped=plan.problems,
         loosened=steps,
@@ -128,6 +130,10 @@ def _explained(state: State, context: Context) -> dict[str, JsonValue]:
         "removed": dict(state.get("removed", {})),
         "timings_ms": dict(state.get("timings", {})),
     }
+
+
+def _text(filter_: Filter, question: str) -> str:
+    return "" if filter_ == EVERYTHING else to_text(filter_, None, language_of(question))
 
 
 def _kept(

@@ -198,9 +198,12 @@ class Settings(BaseSettings):
 def config_path() -> Path:
     """The settings file; one named by FACETWISE_CONFIG has to exist."""
     named = os.environ.get(CONFIG_VARIABLE)
-    if named and not Path(named).is_file():
+    path = Path(named or DEFAULT_CONFIG)
+    if named and not path.exists():
         raise SettingsError(f"settings file {named!r} (from {CONFIG_VARIABLE}) does not exist")
-    return Path(named or DEFAULT_CONFIG)
+    if path.exists() and not path.is_file():
+        raise SettingsError(f"settings: {path} is not a file")
+    return path
 
 
 def load_settings(**overrides: Any) -> Settings:
@@ -216,6 +219,8 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingsError(f"settings: {faults}") from error
     except YAMLError as error:
         raise SettingsError(f"settings: {config_path()} is not YAML: {_one_line(error)}") from error
+    except (UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"settings: {config_path()} cannot be read: {error}") from error
     except SourceError as error:
         raise SettingsError(f"settings: {_one_line(error)}") from error
 

@@ -61,7 +61,7 @@ class UnknownDocument(UsageError):
 
 class SettingsError(UsageError):
     code = "settings"
-    default_remedy = "see the effective settings with: facetwise config"
+    default_remedy = "correct the key that is named; settings.py describes every one"
 
 
 class AccessDenied(FacetwiseError):

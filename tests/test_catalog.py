@@ -81,8 +81,7 @@ async def test_only_what_is_in_scope_is_told(uri: str) -> None:
     assert found.field("department").values == ("HR",)
     assert found.field("published").values == ("2024-03-01",)
     nothing = await catalog.describe("scoped", Scope())
-    assert all(field.values == () for field in nothing.fields)
-    assert [field.name for field in nothing.fields] == [field.name for field in found.fields]
+    assert nothing.fields == ()
     everything = await catalog.describe("scoped", ALL)
     assert everything.field("department").values == ("HR", "研发中心")
 

@@ -80,6 +80,9 @@ def test_compile(
         ('{"op": "eq", "field": "yaer", "value": 1}', "unknown field 'yaer'"),
         ('{"op": "eq", "field": "year", "value": "soon"}', "'soon'"),
         ('{"op": "contains", "field": "year", "value": 1}', "allowed: eq"),
+        ("[" * 100_000, "too deeply"),
+        ('{"op":"not","of":' * 5_000 + "1" + "}" * 5_000, "deep"),
+        ('{"op": "eq", "field": "year", "value": ' + "9" * 5_000 + "}", "digit"),
     ],
 )
 def test_a_filter_that_cannot_be_said_is_a_usage_error(
@@ -102,6 +105,7 @@ def test_a_filter_that_cannot_be_said_is_a_usage_error(
         (("search", "q", "--filter", "{", "--kb", "x"), "not JSON"),
         (("frobnicate",), "frobnicate"),
         (("plan",), "question"),
+        (("search", "a\udcff\udcfeb", "--kb", "x", "--mode", "off"), "Unicode"),
     ],
 )
 def test_a_command_that_has_to_change_exits_with_2(
@@ -135,11 +139,30 @@ def test_config_tells_the_origin_and_hides_secrets(tmp_path: Path) -> None:
     assert "hidden" not in done.stdout
 
 
-def test_a_fault_in_the_settings_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "facetwise.yaml").write_text("modles: {}\n")
+@pytest.mark.parametrize(
+    ("content", "words"), [(b"modles: {}\n", "modles"), (b"\xff\xfe\x00", "facetwise.yaml")]
+)
+def test_a_fault_in_the_settings_is_one_line(tmp_path: Path, content: bytes, words: str) -> None:
+    (tmp_path / "facetwise.yaml").write_bytes(content)
     done = facetwise("config", cwd=tmp_path)
     assert done.returncode == 2
-    assert "modles" in done.stderr
+    assert words in done.stderr
+    assert_short(done.stderr)
+
+
+def test_a_password_in_an_address_is_hidden(tmp_path: Path) -> None:
+    env = {"FACETWISE_STORE__URI": "http://user:secret@127.0.0.1:1"}
+    shown = facetwise("config", cwd=tmp_path, env=env).stdout
+    assert "127.0.0.1:1" in shown
+    assert "secret" not in shown
+
+
+def test_a_data_folder_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    env = {"FACETWISE_PATHS__DATA": str(tmp_path / "file" / "data")}
+    done = facetwise("schema", "--kb", "x", cwd=tmp_path, env=env)
+    assert done.returncode == 1
+    assert "paths.data" in done.stderr
     assert_short(done.stderr)
 
 

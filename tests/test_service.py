@@ -9,14 +9,19 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
 import uvicorn
+from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agent.app import Agent
 from agent.service.server import create_app
 from agent.settings import Settings
+from schemas.access import Principal
+from schemas.errors import UnknownKnowledgeBase
+from schemas.filters import EVERYTHING, Filter
 from tests.ollama_server import OllamaScript, Stream, serving
 
 pytestmark = pytest.mark.lite
@@ -150,6 +155,8 @@ def test_an_error_in_a_stream_is_its_last_event(client: httpx.Client) -> None:
         ("/v1/search", {"question": "q", "kb": "nowhere"}, 404, "nowhere"),
         ("/v1/search", {"question": " "}, 400, "empty"),
         ("/v1/search", {"question": "q", "fliter": {}}, 422, "fliter"),
+        ("/v1/search", {"question": "\ud800 owls"}, 422, "unicode"),
+        ("/v1/ask", {"question": "q", "thread": "\ud800"}, 422, "thread"),
         ("/v1/search", {"question": "q", "mode": "magic"}, 422, "semi_auto"),
         (
             "/v1/search",
@@ -169,9 +176,57 @@ def test_an_error_in_a_stream_is_its_last_event(client: httpx.Client) -> None:
 def test_bad_input_is_named(
     client: httpx.Client, route: str, body: dict[str, object], status: int, words: str
 ) -> None:
-    response = client.post(route, json=body)
+    headers = {"content-type": "application/json"}
+    response = client.post(route, content=json.dumps(body), headers=headers)
     assert response.status_code == status
-    assert words in response.text
+    assert words in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("grants", "names"),
+    [({}, ()), ({"other": EVERYTHING}, ()), ({"small": EVERYTHING}, ("small",))],
+)
+def test_what_was_not_granted_does_not_exist(
+    settings: Settings, grants: dict[str, Filter], names: tuple[str, ...]
+) -> None:
+    principal = Principal(name="p", grants=grants)
+
+    async def look() -> tuple[str, ...]:
+        async with Agent(settings) as agent:
+            if not names:
+                for work in (
+                    agent.describe("small", principal),
+                    agent.documents("small", principal),
+                    agent.document("remote.md", "small", principal),
+                    agent.search("q", kb="small", mode="off", principal=principal),
+                    agent.ask("q", kb="small", mode="off", principal=principal),
+                ):
+                    with pytest.raises(UnknownKnowledgeBase):
+                        await work
+            return await agent.kbs(principal)
+
+    assert asyncio.run(look()) == names
+
+
+def test_threads_of_two_principals_are_two_threads(
+    settings: Settings, ollama: OllamaScript
+) -> None:
+    """Whatever characters their names and threads have."""
+
+    async def talk() -> list[int]:
+        async with Agent(settings) as agent:
+            grants = {"small": EVERYTHING}
+            for name, thread in (("a", "b\x1fc"), ("a\x1fb", "c")):
+                ollama.replies = [Stream(("Answer [1]",))]
+                principal = Principal(name=name, grants=grants)
+                await agent.ask("days", mode="off", thread=thread, principal=principal)
+            threaded = await agent._threaded()
+            assert threaded.checkpointer
+            saver = cast("BaseCheckpointSaver[str]", threaded.checkpointer)
+            seen = {item.config["configurable"]["thread_id"] async for item in saver.alist(None)}
+            return [len(seen)]
+
+    assert asyncio.run(talk()) == [2]
 
 
 def test_a_client_that_leaves_cancels_its_work(client: httpx.Client, ollama: OllamaScript) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from agent.cli.session import Json, read_collection, show, show_json
+from agent.cli.session import Json, decode_json, read_collection, show, show_json
 
 if TYPE_CHECKING:
     from schemas.check import Bound
@@ -67,13 +67,9 @@ def _said(collection: Collection, to: Target, dialect: DialectName) -> Any:
 
 
 def _read_filter() -> Filter:
-    from schemas.errors import FilterError
     from schemas.filters import parse_filter
 
-    try:
-        return parse_filter(json.load(sys.stdin))
-    except json.JSONDecodeError as error:
-        raise FilterError(f"stdin is not JSON: {error.msg} at character {error.pos}") from error
+    return parse_filter(decode_json("stdin", sys.stdin.read()))
 
 
 def _remarks(bound: Bound) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from agent.cli.session import Json, show, show_json
@@ -14,7 +15,7 @@ def config(as_json: Json = False) -> None:
     settings = load_settings()
     from_where = origins()
     rows = [
-        (key, value, from_where.get(key, "default"))
+        (key, _without_password(value), from_where.get(key, "default"))
         for key, value in _leaves(settings.model_dump(mode="json"))
     ]
     if as_json:
@@ -30,3 +31,8 @@ def _leaves(tree: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
         path = f"{prefix}{name}"
         rows += _leaves(value, f"{path}.") if isinstance(value, dict) else [(path, value)]
     return rows
+
+
+def _without_password(value: Any) -> Any:
+    """An address without the name and password that may stand in it."""
+    return re.sub(r"(?<=://)[^/@]*@", "***@", value) if isinstance(value, str) else value

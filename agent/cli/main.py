@@ -57,7 +57,9 @@ def invoke(arguments: list[str]) -> int:
 
     command = typer.main.get_command(app)
     try:
-        code = command.main(args=arguments, prog_name="facetwise", standalone_mode=False)
+        code = command.main(
+            args=arguments or ["--help"], prog_name="facetwise", standalone_mode=False
+        )
     except typer.TyperException as error:
         return _complain(error.format_message(), "facetwise --help", error.exit_code)
     except typer.Abort:

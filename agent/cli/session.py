@@ -72,16 +72,25 @@ def with_agent(work: Callable[[Agent], Awaitable[T]]) -> T:
 
 def parse_filter_option(text: str | None) -> Filter:
     """The filter of `--filter`; UsageError if it is not JSON, FilterError if it is no filter."""
-    from schemas.errors import FilterError
     from schemas.filters import EVERYTHING, parse_filter
 
     if text is None:
         return EVERYTHING
+    return parse_filter(decode_json("--filter", text))
+
+
+def decode_json(what: str, text: str) -> Any:
+    """The decoded text; FilterError if it is not JSON, or JSON beyond any bound."""
+    from schemas.errors import FilterError
+
     try:
-        decoded = json.loads(text)
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise FilterError(f"--filter is not JSON: {error.msg} at character {error.pos}") from error
-    return parse_filter(decoded)
+        raise FilterError(f"{what} is not JSON: {error.msg} at character {error.pos}") from error
+    except RecursionError as error:
+        raise FilterError(f"{what} is nested too deeply") from error
+    except ValueError as error:
+        raise FilterError(f"{what}: {error}") from error
 
 
 def parse_keys(text: str | None) -> tuple[Key, ...]:

@@ -76,13 +76,18 @@ def ensure_runtime(
     """
     if weights:
         ensure_weights(config, on_progress)
-    record = _usable(config)
-    if record is not None:
-        return _address(record)
-    config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
+        record = _usable(config)
+        if record is not None:
+            return _address(record)
+        config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         with FileLock(config.start_lock_path).acquire(timeout=_START_SECONDS):
             return _address(_found_or_started(config))
+    except OSError as error:
+        raise RuntimeUnavailable(
+            f"the data folder {config.data_dir} cannot be used: {error.strerror}",
+            remedy="set paths.data (FACETWISE_PATHS__DATA) to a folder that can be written",
+        ) from error
     except Timeout as error:
         raise RuntimeUnavailable(
             f"another process has been starting the runtime for {_START_SECONDS:.0f} s",

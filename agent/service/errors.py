@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi import Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import JsonValue
 
@@ -16,6 +17,9 @@ from schemas.errors import (
     UnknownKnowledgeBase,
     UsageError,
 )
+
+UNPROCESSABLE = 422
+SHOWN_FAULTS = 5
 
 
 def status_of(error: FacetwiseError) -> int:
@@ -46,3 +50,15 @@ async def on_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, FacetwiseError):
         raise error
     return JSONResponse({"error": body_of(error)}, status_code=status_of(error))
+
+
+async def on_invalid(request: Request, error: Exception) -> JSONResponse:
+    """A body that does not have the form of its route, told as every other error is."""
+    if not isinstance(error, RequestValidationError):
+        raise error
+    faults = "; ".join(
+        f"{'.'.join(map(str, item['loc'][1:])) or 'body'}: {item['msg']}"
+        for item in error.errors()[:SHOWN_FAULTS]
+    )
+    body = {"code": "usage", "message": faults, "remedy": "see /docs", "retryable": False}
+    return JSONResponse({"error": body}, status_code=UNPROCESSABLE)

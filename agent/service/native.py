@@ -44,8 +44,8 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/v1/kbs")
-async def kbs(agent: TheAgent) -> dict[str, list[str]]:
-    return {"kbs": list(await agent.kbs())}
+async def kbs(agent: TheAgent, principal: Caller) -> dict[str, list[str]]:
+    return {"kbs": list(await agent.kbs(principal))}
 
 
 @router.get("/v1/kbs/{kb}/schema")

@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
 
 from agent.app import Agent
 from agent.backends import Notify
 from agent.service.disconnect import ClientGone
-from agent.service.errors import on_error
+from agent.service.errors import on_error, on_invalid
 from agent.service.native import router
 from agent.settings import Settings
 from schemas.errors import FacetwiseError, UsageError
@@ -31,6 +32,7 @@ def create_app(agent: Agent) -> FastAPI:
     app = FastAPI(title="facetwise", version="0.1.0", lifespan=lifespan)
     app.state.agent = agent
     app.add_exception_handler(FacetwiseError, on_error)
+    app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(ClientGone, _on_gone)
     app.include_router(router)
     return app

@@ -16,9 +16,9 @@ from agent.store.targets import OwnTarget, Target, foreign_target
 from agent.store.walk import chunk_rows, document_rows, is_about_chunks
 from schemas.access import Scope
 from schemas.check import Bound, bind
-from schemas.collection import Collection
+from schemas.collection import Collection, Field
 from schemas.compile.milvus import split
-from schemas.filters import EVERYTHING
+from schemas.filters import EVERYTHING, leaves
 
 KEPT = 64
 FOREIGN_PAGE = 2_500
@@ -83,9 +83,10 @@ class MilvusCatalog:
         complete = True
         if not allowed.closed:
             complete = await self._count(target, allowed, tallies)
+        fields = tuple(tally.described(complete=complete) for tally in tallies)
         return Collection(
             name=collection.name,
-            fields=tuple(tally.described(complete=complete) for tally in tallies),
+            fields=_visible(fields, scope),
             description=collection.description,
             version=version,
         )
@@ -143,3 +144,17 @@ class MilvusCatalog:
         """Row count: a collection that is not ours tells no version."""
         stats = await self._connection.call("get_collection_stats", kb)
         return f"rows-{stats.get('row_count', 0)}"
+
+
+def _visible(fields: tuple[Field, ...], scope: Scope) -> tuple[Field, ...]:
+    """Who sees a part of the documents knows no field that only the others have. What the scope
+    itself names is kept: hits are checked by it.
+    """
+    if scope.filter == EVERYTHING:
+        return fields
+    named = {leaf.field for leaf in leaves(scope.filter)}
+    return tuple(
+        field
+        for field in fields
+        if field.name in named or field.profile is None or field.profile.distinct != 0
+    )

@@ -82,6 +82,7 @@ class Connection:
         patience: Patience | None = None,
     ) -> None:
         self.uri = uri
+        self.shown = re.sub(r"(?<=://)[^/@]*@", "", uri)
         self._dialect = dialect
         self._token = token
         self._database = database
@@ -178,7 +179,7 @@ class Connection:
             return self._unavailable(line)
         if status in _GRPC_DENIED:
             return StoreError(
-                f"the store at {self.uri} does not accept the token", remedy="set store.token"
+                f"the store at {self.shown} does not accept the token", remedy="set store.token"
             )
         if code in _UNAVAILABLE_CODES or retriable:
             return self._unavailable(line)
@@ -188,14 +189,14 @@ class Connection:
             return CollectionReleased(line)
         if _DAMAGE.search(line):
             return StoreDamaged(
-                f"the store at {self.uri} cannot read its data: {line}",
+                f"the store at {self.shown} cannot read its data: {line}",
                 remedy="restore the data directory from a copy, or ingest into a new one",
             )
-        return StoreError(f"the store at {self.uri} refused a request: {line}")
+        return StoreError(f"the store at {self.shown} refused a request: {line}")
 
     def _unavailable(self, detail: str) -> StoreUnavailable:
         log.debug("store unavailable: %s", detail)
         return StoreUnavailable(
-            f"no vector store answers at {self.uri}",
+            f"no vector store answers at {self.shown}",
             remedy="start Milvus there, set store.uri, or leave it empty for the embedded store",
         )
