@@ -28,6 +28,7 @@ from agent.models.chat import OllamaChat
 from agent.models.embedding import OllamaEmbedder
 from agent.models.extractive import ExtractiveWriter
 from agent.models.written import ModelWriter
+from agent.planning.form import opening
 from agent.planning.planner import Planner
 from agent.ranking.policy import chain_of
 from agent.requests import AskOptions
@@ -39,7 +40,7 @@ from agent.store.fusion import Fusion, Method
 from agent.store.store import MilvusStore
 from graph.build import build_graph
 from graph.context import Budgets, Context
-from graph.ports import Catalog, Searcher, Writer
+from graph.ports import Catalog, Message, Searcher, Writer
 from graph.serde import state_serializer
 from graph.state import Goal, Input, Output, State
 from schemas.access import LOCAL, Principal, Scope
@@ -128,6 +129,11 @@ class Agent:
                 state = data
         for event in events_of(answer_of(question, state, context, asked.thread)):
             yield event
+
+    async def warm(self) -> None:
+        """Have the chat model loaded and the opening of every plan read, before somebody waits."""
+        messages = [Message(message.role, message.content) for message in opening()]
+        await (await self.chat()).complete([*messages, Message("user", "-")], {"const": "-"})
 
     async def ingest(
         self,

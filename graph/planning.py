@@ -207,12 +207,13 @@ async def _expression(filter_: Filter, collection: Collection, context: Context)
 
 def _said_by_caller(caller: Filter) -> tuple[Condition, ...]:
     return tuple(
-        Condition(field=leaf.field, op=leaf.op, value=_plain(leaf.value), origin=Origin.CALLER)
+        Condition(field=leaf.field, op=leaf.op, value=plain(leaf.value), origin=Origin.CALLER)
         for leaf in leaves(caller)
     )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value of a comparison as JSON has it: lists, not tuples."""
     return list(value) if isinstance(value, tuple) else value
 
 

@@ -10,7 +10,7 @@ from langgraph.types import Command
 
 from graph.context import Context
 from graph.guard import guard
-from graph.planning import described
+from graph.planning import described, plain
 from graph.ports import Found, Query
 from graph.stages import stage
 from graph.state import State
@@ -216,9 +216,5 @@ def _told(state: State, unit: Unit, collection: Collection) -> list[tuple[Condit
     ]
     if not conditions:
         leaf = next(leaves(unit.filter))
-        conditions = [Condition(field=leaf.field, op=leaf.op, value=_plain(leaf.value))]
+        conditions = [Condition(field=leaf.field, op=leaf.op, value=plain(leaf.value))]
     return [(conditions[0], words)]
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from importlib import resources
 from pathlib import Path
@@ -42,9 +43,12 @@ async def _run(agent: Agent, questions: tuple[str, ...]) -> list[Answer]:
 
     endpoint = await agent.backends.chat()
     note(f"model: {endpoint}; embeddings: {await agent.backends.embedding()}")
+    warming = asyncio.create_task(agent.warm())
     with IngestBar() as bar, resources.as_file(resources.files("agent.data") / KB) as folder:
         report = await agent.ingest([Path(folder)], kb=KB, on_progress=bar.update)
     note(report_text(report))
+    note("reading the instructions of every plan into the model")
+    await warming
     answers = []
     for question in questions:
         answers.append(await agent.ask(question, kb=KB))

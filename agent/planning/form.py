@@ -29,19 +29,23 @@ def make_form(
     asked = asked_of(ask, collection, mentions)
     if not asked:
         return None
+    put = f"{describe(fields)}\n\n{_question(ask, mentions, asked)}"
+    return Form(
+        messages=(*opening(), FormMessage(role="user", content=put)),
+        reply_schema=reply_schema(asked),
+        prompt_version=prompts.version(PROMPT),
+    )
+
+
+def opening() -> tuple[FormMessage, ...]:
+    """What every form begins with, whatever the collection: a model that has read it once reads
+    only the rest of later ones.
+    """
     messages = [FormMessage(role="system", content=prompts.render(PROMPT))]
     for example in EXAMPLES:
         messages.append(FormMessage(role="user", content=example.question))
         messages.append(FormMessage(role="assistant", content=example.reply))
-    described = describe(fields)
-    messages.append(
-        FormMessage(role="user", content=f"{described}\n\n{_question(ask, mentions, asked)}")
-    )
-    return Form(
-        messages=tuple(messages),
-        reply_schema=reply_schema(asked),
-        prompt_version=prompts.version(PROMPT),
-    )
+    return tuple(messages)
 
 
 def asked_of(

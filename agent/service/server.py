@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -20,14 +21,19 @@ from schemas.errors import FacetwiseError, UsageError
 
 CLIENT_CLOSED_REQUEST = 499
 
+log = logging.getLogger(__name__)
 
-def create_app(agent: Agent) -> FastAPI:
-    """The ASGI application; it closes the agent when it ends."""
+
+def create_app(agent: Agent, *, warm: bool = False) -> FastAPI:
+    """The ASGI application; it closes the agent when it ends, and may warm its model first."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with agent:
+            warming = asyncio.create_task(_warm(agent)) if warm else None
             yield
+            if warming is not None:
+                warming.cancel()
 
     app = FastAPI(title="facetwise", version="0.1.0", lifespan=lifespan)
     app.state.agent = agent
@@ -38,11 +44,22 @@ def create_app(agent: Agent) -> FastAPI:
     return app
 
 
+async def _warm(agent: Agent) -> None:
+    """The first question should not wait for the model; without one, it will say so itself."""
+    try:
+        await agent.warm()
+    except FacetwiseError as error:
+        log.warning("the model is not warmed: %s", error)
+
+
 def run_service(settings: Settings, host: str, port: int, notify: Notify) -> None:
     """Serve until interrupted. UsageError if the address cannot be bound."""
     logging.basicConfig(level=logging.WARNING)
     config = uvicorn.Config(
-        create_app(Agent(settings, notify=notify)), host=host, port=port, log_level="warning"
+        create_app(Agent(settings, notify=notify), warm=True),
+        host=host,
+        port=port,
+        log_level="warning",
     )
     try:
         listener = config.bind_socket()
