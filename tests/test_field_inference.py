@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,10 +17,12 @@ from agent.ingest.inference import Inference
 from agent.ingest.loaders import Loaded
 from agent.ingest.metadata import UNREAD, Describer
 from agent.ingest.options import IngestOptions
+from agent.ingest.pipeline import Ingest
 from agent.ingest.schema import check_types, plan_fields
 from agent.ingest.written import Value, Written
 from schemas.collection import Field, FieldType
 from schemas.errors import IngestError, UsageError
+from tests.fakes_ingest import CountingEmbedder, MemoryLibrary
 
 
 def value(yaml: str) -> Value:
@@ -314,3 +317,33 @@ def test_tags_come_from_front_matter_the_run_and_rules() -> None:
     made = Describer(fields, options, ["run", "own"])
     metadata = made.describe(loaded("tags: [own]"), "a.md", ["安装步骤"])
     assert metadata.values["tags"] == ["own", "run", "安装指南"]
+
+
+async def test_a_field_of_several_types_takes_the_one_that_loses_nothing(tmp_path: Path) -> None:
+    """SC-03: whole numbers however written are numbers; a value that is none is kept and told."""
+    for number, year in enumerate(("2020", '"2020"', "2020.0", "FY2020")):
+        (tmp_path / f"{number}.md").write_text(f"---\nyear: {year}\n---\n\nText {number}.\n")
+    library = MemoryLibrary()
+    report = await Ingest(library, CountingEmbedder()).run("kb", [tmp_path])
+    year_field = next(f for f in library.shelves["kb"].fields if f.name == "year")
+    assert year_field.type is FieldType.INT
+    drafts = {id_: draft for id_, (draft, _) in library.documents("kb").items()}
+    years = {id_: draft.metadata.get("year") for id_, draft in drafts.items()}
+    assert years == {"0.md": 2020, "1.md": 2020, "2.md": 2020, "3.md": None}
+    assert drafts["3.md"].metadata[UNREAD] == {"year": "FY2020"}
+    assert [(note.file, note.field) for note in report.notes] == [("3.md", "year")]
+
+
+async def test_a_value_beyond_any_column_is_kept_in_part_and_told(tmp_path: Path) -> None:
+    """MV-17: the rest of the document can be filtered, and other documents go in."""
+    huge = "x" * 190_000
+    (tmp_path / "a.md").write_text(f"---\nraw_html: {huge}\ndepartment: HR\n---\n\nText a.\n")
+    (tmp_path / "b.md").write_text("---\nraw_html: short\ndepartment: IT\n---\n\nText b.\n")
+    library = MemoryLibrary()
+    report = await Ingest(library, CountingEmbedder()).run("kb", [tmp_path])
+    drafts = {id_: draft.metadata for id_, (draft, _) in library.documents("kb").items()}
+    assert (drafts["a.md"]["department"], drafts["b.md"]["raw_html"]) == ("HR", "short")
+    assert "raw_html" not in drafts["a.md"]
+    assert len(str(drafts["a.md"])) < 2_000
+    assert [(note.file, note.field) for note in report.notes] == [("a.md", "raw_html")]
+    assert "190000 bytes" in report.notes[0].message

@@ -16,7 +16,7 @@ from agent.ingest.inference import FALSE_WORDS, INT_64, TRUE_WORDS
 from agent.ingest.written import Value, Written, display
 from schemas.collection import Field, FieldType
 
-_INT = re.compile(r"[-+]?[0-9]{1,19}")
+_INT = re.compile(r"([-+]?[0-9]{1,19})(?:\.0{1,3})?")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _TAG_SEPARATOR = re.compile(r"[,，、;；\n]")
@@ -86,7 +86,8 @@ def _scalar(written: Written, type_: FieldType, zone: dt.tzinfo) -> JsonValue:
         case FieldType.STRING | FieldType.STRING_LIST:
             return None if _CONTROL.search(text) else text
         case FieldType.INT | FieldType.INT_LIST:
-            return int(text) if _INT.fullmatch(text) and int(text) in INT_64 else None
+            whole = _INT.fullmatch(text)
+            return int(whole[1]) if whole and int(whole[1]) in INT_64 else None
         case FieldType.NUMBER:
             number = float(text) if _NUMBER.fullmatch(text) else math.nan
             return number if math.isfinite(number) else None

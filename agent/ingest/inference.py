@@ -16,7 +16,9 @@ from schemas.collection import Field, FieldType
 
 INT_64 = range(-(2**63), 2**63)
 _INT = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.0{1,3})?")
 _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]{0,15})\.(?P<places>[0-9]{1,12})(?:[eE][-+]?[0-9]{1,2})?")
+DOMINANT_SHARE = 0.75
 TRUE_WORDS = frozenset({"true", "yes", "是"})
 FALSE_WORDS = frozenset({"false", "no", "否"})
 
@@ -54,7 +56,8 @@ def kind_of(written: Written) -> Kind:
 class Evidence:
     """What was seen of one field. `spelling` is that of the first document; `valid_days` counts
     days that a calendar has; `compact` numbers that would be days; `places` are the numbers of
-    decimal places; `inexact` decimals that a number would not give back as written.
+    decimal places; `inexact` decimals that a number would not give back as written; `whole`
+    values that are a whole number without loss, quoted or as 2020.0 too.
     """
 
     spelling: str
@@ -63,6 +66,7 @@ class Evidence:
     valid_days: int = 0
     compact: int = 0
     inexact: int = 0
+    whole: int = 0
     kinds: Counter[Kind] = field(default_factory=Counter)
     places: set[int] = field(default_factory=set)
 
@@ -78,6 +82,7 @@ class Evidence:
     def _count(self, written: Written) -> None:
         kind = kind_of(written)
         self.kinds[kind] += 1
+        self.whole += _WHOLE.fullmatch(written.text.strip()) is not None
         match kind:
             case Kind.DAY | Kind.TIME:
                 self.valid_days += dates.to_time(written.text, dt.UTC) is not None
@@ -143,6 +148,9 @@ def _plain(name: str, seen: Evidence) -> FieldType:
         # 1.9 and 1.10 are names of something, 1.50 and 12.00 are amounts
         faithful = not seen.inexact or len(seen.places) == 1
         return FieldType.NUMBER if faithful else FieldType.STRING
+    if seen.kinds[Kind.INT] and seen.whole >= DOMINANT_SHARE * seen.kinds.total():
+        # The few that are no numbers keep their text, are noted, and count as missing.
+        return FieldType.INT
     if kinds == {Kind.TRUTH} and not is_coded(name):
         return FieldType.BOOL
     return FieldType.STRING

@@ -28,6 +28,11 @@ class Metadata:
     notes: tuple[Note, ...] = ()
 
 
+LONGEST_VALUE = 16_384
+"""Bytes of one value: columns and the copy for display are bounded in every engine."""
+SHOWN = 500
+
+
 class Describer:
     """Makes metadata for documents of one knowledge base with these fields."""
 
@@ -79,6 +84,12 @@ class Describer:
         unread: dict[str, JsonValue],
         notes: list[Note],
     ) -> None:
+        size = len(display(value).encode())
+        if size > LONGEST_VALUE and name_key(name) not in self._access:
+            unread[name] = f"{display(value)[:SHOWN]}…"
+            limit = f"{size} bytes, at most {LONGEST_VALUE} can be filtered"
+            notes.append(Note(f"kept in part, counts as missing: {limit}", name))
+            return
         field = self._fields.get(name_key(name))
         if field is None:
             values[name] = _as_text(value)
