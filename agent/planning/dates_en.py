@@ -42,9 +42,6 @@ _UNIT = r"(?P<unit>day|week|month|quarter|year|decade)s?"
 _DECADES = {"twenties": 20, "thirties": 30, "sixties": 60, "seventies": 70, "eighties": 80}
 _DECADES |= {"nineties": 90, "forties": 40, "fifties": 50}
 
-_IN_NAME = re.compile(r"[a-z,]\s+[A-Z]\w*\s+\0|\0\s+[A-Z]")
-"""A weekday within a name: Black Friday, Monday Night Football."""
-
 Make = Callable[[re.Match[str], Calendar], Period | None]
 
 
@@ -172,8 +169,6 @@ def _named(m: re.Match[str], calendar: Calendar) -> Period | None:
 
 
 def _weekday(m: re.Match[str], calendar: Calendar) -> Period | None:
-    if m["rel"] is None and _IN_NAME.search(f"{m.string[: m.start()]}\0{m.string[m.end() :]}"):
-        return None
     wanted = _DAYS.index(m["weekday"].lower())
     today, side = calendar.today, (m["rel"] or "last").lower()
     monday = today - dt.timedelta(days=today.weekday())

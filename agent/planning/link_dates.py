@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from pydantic import JsonValue
 
@@ -11,7 +11,6 @@ from agent.planning.affinity import STRONG
 from agent.planning.cues import Direction, may_direct
 from agent.planning.dated import Calendar, Dated
 from agent.planning.dates import find_dates
-from agent.planning.lists import is_listed
 from agent.planning.scene import DATES, NUMBERS, TEXTS, Found, Scene, ranked
 from agent.planning.use import AMBIGUOUS
 from schemas.collection import Field
@@ -20,37 +19,16 @@ from schemas.mentions import Choice, MentionKind
 _YEARLY = re.compile(r"year|yr|年", re.IGNORECASE)
 _AGES = re.compile(r"years?\s+old|\bage\b|年龄", re.IGNORECASE)
 _DAILY = re.compile(r"date|day|birth|when|日|时间|airdate|aired", re.IGNORECASE)
-_NAMED = 0.3
 _FIRST_YEAR, _LAST_YEAR = 1500, 2200
 
 
 def link_dates(scene: Scene, calendar: Calendar) -> Iterable[Found]:
     """Every date that some field can hold; the others stay open to other readings."""
-    dates = find_dates(scene.text, calendar)
-    for dated in dates:
+    for dated in find_dates(scene.text, calendar):
         choices = ranked(_choices(scene, dated))
-        if choices and not (scene.long and _is_told(scene, dated, dates)):
+        if choices:
             hint = _hint(scene.text, dated)
             yield Found(MentionKind.PERIOD, dated.start, dated.end, choices, hint, rank=3)
-
-
-def _is_told(scene: Scene, dated: Dated, dates: Sequence[Dated]) -> bool:
-    """Whether a date in a story belongs to what happened, or to one of several things spoken of:
-    dates far apart cannot all be conditions of one document.
-    """
-    if dated.rolling or dated.direction not in (None, Direction.IN):
-        return False
-    if all(scene.catalogue.fields[name].type not in DATES for name in scene.allowed):
-        return False
-    others = [d for d in dates if d is not dated and d.period != dated.period]
-    if others:
-        return not any(_beside(scene.text, dated, other) for other in others)
-    return max(scene.near(dated.start, dated.end).values(), default=0.0) < _NAMED
-
-
-def _beside(text: str, one: Dated, other: Dated) -> bool:
-    first, last = sorted((one, other), key=lambda d: d.start)
-    return is_listed(text[first.end : last.start])
 
 
 def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:

@@ -17,6 +17,8 @@ from schemas.collection import Field
 from schemas.mentions import Choice, MentionKind
 
 NAME_RANK = 0.1
+LONG_QUESTION = 20
+"""Tokens from which on a question tells a story, in which most names are its subject."""
 _VERBAL = re.compile(r"[a-z]+(?:ed|ing)")
 _NAMED = 0.3
 _BESIDE = 0.9
@@ -53,9 +55,7 @@ def link_quoted(scene: Scene) -> Iterable[Found]:
             for entry, score in scene.catalogue.values.entries(span.text)
             if entry.field in scene.allowed
         ]
-        near = scene.near(span.start, span.end)
-        if known or not scene.long or max(near.values(), default=0.0) >= _NAMED:
-            yield _found(scene, span, known, _QUOTED_RANK)
+        yield _found(scene, span, known, _QUOTED_RANK)
 
 
 def link_symbolic(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
@@ -92,42 +92,19 @@ def link_names(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
         if hit.weight >= 0.4 and not _ends_name(scene.text, hit)
     ]
     spans = find_names(scene.text, taken)
-    marked = (
-        scene.long or any(f.kind is MentionKind.SPAN for f in found) or any(map(_is_name, spans))
-    )
+    long = len(scene.question) > LONG_QUESTION
+    marked = long or any(f.kind is MentionKind.SPAN for f in found) or any(map(_is_name, spans))
     for span in spans:
         near = scene.near(span.start, span.end)
         best = max((near.get(name, 0.0) for name in scene.open), default=0.0)
         role = max(_role(scene, span, name) for name in scene.open)
-        if scene.long and not has_cjk(span.text) and not _is_cued(scene, span, best, role):
+        if long and max(best, role) < _NAMED and not has_cjk(span.text):
             continue
         best = max(best, role) if has_cjk(span.text) else best
         if not _worth_asking(scene.text, span, best, marked):
             continue
         halves = _first_and_last(scene, span)
         yield from halves or (_found(scene, span, [], NAME_RANK),)
-
-
-_WRITTEN = re.compile(
-    r"(?:written|authored|penned|articles?|reports?|papers?|pieces?|story|stories|posts?|books?|"
-    r"columns?|reviews?|published)\s+by\s+(?:the\s+)?$",
-    re.IGNORECASE,
-)
-_AUTHORS = re.compile(r"author|writer|作者", re.IGNORECASE)
-_BY = re.compile(r"\bby\s+(?:the\s+)?$", re.IGNORECASE)
-
-
-def _is_cued(scene: Scene, span: Span, best: float, role: float) -> bool:
-    """Whether a name in a story is said to be a condition: beside its field, or after a
-    preposition for such a field; "by" only where something is written by somebody.
-    """
-    before = scene.text[: span.start]
-    if best >= _NAMED:
-        return True
-    if role < _NAMED or not _BY.search(before):
-        return role >= _NAMED
-    authored = any(_AUTHORS.search(name) for name in scene.open)
-    return not authored or bool(_WRITTEN.search(before))
 
 
 def _found(scene: Scene, span: Span, known: Sequence[Choice], rank: float) -> Found:

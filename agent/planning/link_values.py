@@ -9,8 +9,7 @@ from agent.planning.presence import find_presence
 from agent.planning.roles import role_bonus
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
 from agent.planning.use import NOT
-from agent.planning.value_words import Entry
-from agent.planning.values import Match
+from agent.planning.values import Entry, Match
 from schemas.mentions import Choice, MentionKind
 
 _FEW_VALUES = 20

@@ -14,8 +14,6 @@ from schemas.collection import Collection, FieldType
 from schemas.mentions import Choice, MentionKind
 
 MOST_CHOICES = 8
-LONG_QUESTION = 20
-"""Tokens from which on a question tells a story, in which most names are its subject."""
 DATES = (FieldType.DATE, FieldType.DATETIME)
 NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
 TEXTS = (FieldType.STRING, FieldType.STRING_LIST)
@@ -55,10 +53,6 @@ class Scene:
         question = tokens(text)
         hits = tuple(h for h in catalogue.facets.find(text, question) if h.field in allowed)
         return cls(text, question, hits, allowed, catalogue)
-
-    @property
-    def long(self) -> bool:
-        return len(self.question) > LONG_QUESTION
 
     @property
     def open(self) -> frozenset[str]:

@@ -179,8 +179,6 @@ def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
         run = run[:-1]
     if len(run) == 1 and not capitals and key(text[run[0][0] : run[0][1]]) in ENTITY_NOUNS:
         run = []
-    if all(key(text[s:e]) in FUNCTION_WORDS for s, e in run):
-        run = []
     if run:
         start, end = _trimmed(text, run[0][0], run[-1][1])
         if start < end:

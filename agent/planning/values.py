@@ -17,8 +17,7 @@ from rapidfuzz import fuzz, process
 from agent.planning.facets import is_boolean
 from agent.planning.lexicon import other_words
 from agent.planning.meanings import meanings
-from agent.planning.value_words import Entry, in_name, names_value, plausible, stands_alone
-from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, keys
 from schemas.collection import Collection, Field, FieldType, Scalar
 
 LONGEST = 24
@@ -26,7 +25,19 @@ RESCORED = 200
 SIMILAR = 84
 FREE_TEXT_TOKENS = 3.4
 PART_LIMIT = 4
+LONG_NAME = 4
+"""Tokens up to which any single word of a value may stand for it; of longer ones, the first."""
 _TEXT = (FieldType.STRING, FieldType.STRING_LIST)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A known value of a field with the tokens of its text."""
+
+    field: str
+    value: Scalar
+    keys: tuple[str, ...]
+    upper: Scalar | None = None
 
 
 @dataclass(frozen=True)
@@ -133,8 +144,7 @@ class ValueIndex:
                 part = question[at : at + length]
                 phrase = tuple(token.key for token in part)
                 known = self._phrases.get(phrase)
-                alone = known and stands_alone(text, part) and not in_name(text, part, known)
-                if known and alone and plausible(part, known):
+                if known and _stands_alone(text, part) and _plausible(part, known):
                     entries = tuple(dict.fromkeys(entry for entry, _ in known))
                     score = max(score for _, score in known)
                     yield Match(part[0].start, part[-1].end, entries, score)
@@ -159,7 +169,7 @@ class ValueIndex:
                 break
             entries, end = longer, end + 1
         part = run[at:end]
-        if len(set(entries)) > PART_LIMIT or not names_value(part, entries):
+        if len(set(entries)) > PART_LIMIT or not _names(part, entries):
             return
         covered = len(part) / max(len(entry.keys) for entry in entries)
         yield Match(part[0].start, part[-1].end, tuple(entries), 0.6 + 0.2 * covered)
@@ -191,8 +201,7 @@ class ValueIndex:
             return
         words = [Token(t.text, t.start, t.end, mended.get(id(t), t.key)) for t in question]
         touched = {(t.start, t.end) for t in question if id(t) in mended}
-        partial = (m for m in self._partial(text, [words]) if text[m.start].isupper())
-        for match in [*self._whole(text, words), *partial]:
+        for match in [*self._whole(text, words), *self._partial(text, [words])]:
             if any(match.start <= start and end <= match.end for start, end in touched):
                 yield Match(match.start, match.end, match.entries, match.score * 0.85)
 
@@ -242,3 +251,50 @@ def _uncovered(question: Sequence[Token], found: Sequence[Match]) -> list[list[T
         else:
             runs[-1].append(token)
     return [run for run in runs if run]
+
+
+def _stands_alone(text: str, part: Sequence[Token]) -> bool:
+    """Whether figures are not cut out of a longer number or identifier."""
+    start, end = part[0].start, part[-1].end
+    if part[0].text[0].isdigit():
+        glued = re.search(r"(?:\d[.,_:/-]|[A-Za-z]{4,}|[_@#/.-])$", text[:start])
+        if glued and glued.group() not in "#@":
+            return False
+    if part[-1].text[-1].isdigit() and re.match(r"[.,_:/]\d|_|\d", text[end:]):
+        return False
+    return not (start and text[start - 1] in "@_")
+
+
+def _plausible(part: Sequence[Token], known: Sequence[tuple[Entry, float]]) -> bool:
+    if len(part) > 1:
+        return not all(token.key in FUNCTION_WORDS for token in part)
+    token = part[0]
+    if token.is_cjk or token.text.isdigit():
+        return not token.is_cjk or any(len(entry.keys) == 1 for entry, _ in known)
+    short = len(token.text) == 1 or token.key in FUNCTION_WORDS
+    if not short:
+        return True
+    if token.text in ("A", "I", "a", "i") or not token.text.isupper():
+        return False
+    return any(str(entry.value) == token.text for entry, _ in known)
+
+
+def _names(part: Sequence[Token], entries: Sequence[Entry]) -> bool:
+    """Whether part of a value is enough: capitals, or a long word that few values have."""
+    if part[0].is_cjk:
+        return True
+    if all(token.text.isdigit() or key(token.text) in FUNCTION_WORDS for token in part):
+        return False
+    if len(part) > 1:
+        return True
+    token = part[0]
+    if token.text.isdigit() or len(token.text) < 3:
+        return False
+    if any(len(entry.keys) > LONG_NAME and _head(entry) != token.key for entry in entries):
+        return False
+    return token.is_name_like or (len(token.text) >= 5 and len(entries) == 1)
+
+
+def _head(entry: Entry) -> str:
+    """The first word of a value that is not grammar: Independent of The Independent - Life."""
+    return next((word for word in entry.keys if word not in FUNCTION_WORDS), "")
