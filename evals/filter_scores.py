@@ -74,6 +74,7 @@ def _figures(records: Sequence[Record]) -> dict[str, Any]:
         "prompt_tokens_mean": mean([_number(record, "prompt_tokens") for record in records]),
         "output_tokens_mean": mean([_number(record, "output_tokens") for record in records]),
         "latency_ms": {"p50": percentile(ms, 50), "p95": percentile(ms, 95)},
+        "seconds": round(sum(ms) / 1000, 1),
     }
 
 
