@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from agent.ingest.coercion import Misfit, coerce
 from agent.ingest.front_matter import split_front_matter
 from agent.ingest.inference import Inference
-from agent.ingest.loaders import Loaded
+from agent.ingest.loaded import Loaded
 from agent.ingest.metadata import UNREAD, Describer
 from agent.ingest.options import IngestOptions
 from agent.ingest.pipeline import Ingest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from agent.ingest.decoding import decode
 from agent.ingest.discovery import Discovery, Source, discover
 from agent.ingest.identity import Identities, stamp
-from agent.ingest.loaders import MarkdownLoader
+from agent.ingest.loaded import Loaded
+from agent.ingest.loaders.markdown import MarkdownLoader
+from agent.ingest.reading import DEFAULT_READING
 from schemas.errors import IngestError, UsageError
 
 
@@ -111,14 +114,18 @@ def test_encodings(text: str, encoding: str, guessed: bool) -> None:
     assert decoded.guessed is guessed
 
 
+def loaded_markdown(raw: bytes) -> Loaded:
+    return next(MarkdownLoader().load(io.BytesIO(raw), DEFAULT_READING))
+
+
 def test_a_guessed_encoding_is_noted() -> None:
-    loaded = MarkdownLoader().load(CHINESE.encode("gb18030"))
+    loaded = loaded_markdown(CHINESE.encode("gb18030"))
     assert set(loaded.fields) == {"title", "department"}
     assert "gb18030" in loaded.notes[0].message
 
 
 def test_a_byte_order_mark_does_not_hide_front_matter() -> None:
-    loaded = MarkdownLoader().load("\ufeff---\ntitle: A\nrole: hr-only\n---\nBody".encode())
+    loaded = loaded_markdown("\ufeff---\ntitle: A\nrole: hr-only\n---\nBody".encode())
     assert set(loaded.fields) == {"title", "role"}
     assert loaded.text == "Body"
 
@@ -126,7 +133,7 @@ def test_a_byte_order_mark_does_not_hide_front_matter() -> None:
 @pytest.mark.parametrize("end", ["\r\n", "\r", "\n"])
 def test_line_ends_of_every_system(end: str) -> None:
     raw = end.join(["---", "title: A", "---", "Body", "more"]).encode()
-    loaded = MarkdownLoader().load(raw)
+    loaded = loaded_markdown(raw)
     assert set(loaded.fields) == {"title"}
     assert loaded.text == "Body\nmore"
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent.ingest.discovery import Source
 from agent.ingest.identity import stamp
-from agent.ingest.loaders import Loaders
+from agent.ingest.loaded import Loaded
+from agent.ingest.loaders.registry import HEAD_BYTES, Loaders
 from agent.ingest.metadata import Describer
 from agent.ingest.options import IngestOptions
+from agent.ingest.reading import DEFAULT_READING
 from agent.ingest.report import FileNote, FileReason
 from agent.ingest.splitting import Splitter, outline
 from agent.ingest.survey import Pending, as_reason, digest, read
@@ -59,7 +63,7 @@ class Drafter:
         raw = read(pending.source.path, self._options.max_file_bytes)
         if digest(raw, self._fingerprint) != pending.content:
             raise IngestError("it changed while it was being read", remedy="ingest it again")
-        loaded = self._loaders[pending.source.path].load(raw)
+        loaded = self._loaded(pending.source, raw)
         loaded_at = time.perf_counter()
         outlined = outline(loaded.text)
         metadata = self._describer.describe(loaded, pending.id, outlined.headings)
@@ -81,3 +85,7 @@ class Drafter:
             content_hash=stamp(pending.content, pending.origin),
             chunks=chunks,
         )
+
+    def _loaded(self, source: Source, raw: bytes) -> Loaded:
+        loader = self._loaders.choose(source.path, raw[:HEAD_BYTES], DEFAULT_READING)
+        return next(loader.load(io.BytesIO(raw), DEFAULT_READING))

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from agent.ingest import dates
 from agent.ingest.coercion import Misfit, coerce
 from agent.ingest.conventions import TITLES, is_dated, is_title
-from agent.ingest.loaders import Loaded
+from agent.ingest.loaded import Loaded
 from agent.ingest.options import IngestOptions
 from agent.ingest.written import Note, Value, Written, display, name_key
 from schemas.collection import Field

@@ -12,7 +12,8 @@ from agent.ingest.discovery import Discovery, discover
 from agent.ingest.drafting import Drafter
 from agent.ingest.identity import Identities
 from agent.ingest.inference import Inference
-from agent.ingest.loaders import DEFAULT_LOADERS, Loader, Loaders
+from agent.ingest.loaded import Loader
+from agent.ingest.loaders.registry import DEFAULT_LOADERS, Loaders
 from agent.ingest.metadata import Describer
 from agent.ingest.options import IngestOptions
 from agent.ingest.ports import Embedder, Library

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 from agent.ingest.discovery import Source
 from agent.ingest.identity import Identities
 from agent.ingest.inference import Inference
-from agent.ingest.loaders import Loaders
+from agent.ingest.loaded import Loaded
+from agent.ingest.loaders.registry import HEAD_BYTES, Loaders
 from agent.ingest.options import IngestOptions
+from agent.ingest.reading import DEFAULT_READING
 from agent.ingest.report import FileReason
 from schemas.errors import IngestError
 
@@ -85,7 +88,7 @@ class Surveyor:
                 remedy="ingest the folder that contains both, or let this file take its place "
                 "(adopt), if the folder has only moved",
             )
-        self._inference.see(self._loaders[source.path].load(raw).fields)
+        self._inference.see(self._loaded(source, raw).fields)
         self.survey.pending.append(
             Pending(
                 source,
@@ -96,6 +99,10 @@ class Surveyor:
                 replaces=identity.stored is not None,
             )
         )
+
+    def _loaded(self, source: Source, raw: bytes) -> Loaded:
+        loader = self._loaders.choose(source.path, raw[:HEAD_BYTES], DEFAULT_READING)
+        return next(loader.load(io.BytesIO(raw), DEFAULT_READING))
 
 
 def read(path: Path, limit: int) -> bytes:
