@@ -20,7 +20,7 @@ from evals.crew import Crew, engine_of
 from evals.environment import environment
 from evals.fingerprints import SEARCHING, code_digest, digest
 from evals.knowledge import stock
-from evals.runs import ENVIRONMENT, SUMMARY, OnProgress, RunFolder, Task, run_tasks
+from evals.runs import OnProgress, Record, RunFolder, Task, run_whole
 from evals.watched import WatchedAgent
 from schemas.collection import Collection, Field, FieldType
 from schemas.errors import UsageError
@@ -80,34 +80,32 @@ async def run_answers(run: AnswerRun, crew: Crew, on_progress: OnProgress) -> di
     versions = {
         kb: (await crew.free.describe(kb)).version for kb in dict.fromkeys(one.kb for one in asked)
     }
-    folder.save(
-        ENVIRONMENT,
-        environment(
-            command=run.command(),
-            models=facts,
-            collections=versions,
-            engine=await engine_of(crew.free),
-            code=code_digest(SEARCHING),
-        ),
+    made_under = environment(
+        command=run.command(),
+        models=facts,
+        collections=versions,
+        engine=await engine_of(crew.free),
+        code=code_digest(SEARCHING),
     )
     tasks = [
         _task(one, agent, facts[agent.settings.models.chat], versions[one.kb])
         for agent in agents
         for one in asked
     ]
-    records = await run_tasks(folder, tasks, on_progress)
+    names = [agent.settings.models.chat for agent in agents]
+    return await run_whole(
+        folder, made_under, tasks, lambda records: _summary(records, names), on_progress
+    )
+
+
+def _summary(records: Sequence[Record], names: Sequence[str]) -> dict[str, Any]:
+    """Of the first model; where there are several, all stand under `models`."""
     models = {
-        agent.settings.models.chat: {
-            **summarise([r for r in records if r.model == agent.settings.models.chat]),
-            "model": agent.settings.models.chat,
-        }
-        for agent in agents
+        name: {**summarise([record for record in records if record.model == name]), "model": name}
+        for name in names
     }
-    summary = {**next(iter(models.values())), "folder": str(folder.path)}
-    if len(models) > 1:
-        summary["models"] = models
-    folder.save(SUMMARY, summary)
-    return summary
+    first = next(iter(models.values()))
+    return {**first, "models": models} if len(models) > 1 else first
 
 
 def _sampled(suite: AnswerSuite, run: AnswerRun) -> list[_Asked]:

@@ -17,7 +17,7 @@ from evals.crew import Crew, engine_of
 from evals.environment import environment
 from evals.filter_scores import judge, summarise
 from evals.fingerprints import PLANNING, code_digest, collection_digest, digest
-from evals.runs import ENVIRONMENT, SUMMARY, OnProgress, Record, RunFolder, Task, run_tasks
+from evals.runs import OnProgress, Record, RunFolder, Task, run_whole
 from evals.scorers.execution import Rows
 from evals.sources import Sources, load_suites
 from evals.suites import Case, Suite, sampled
@@ -71,21 +71,17 @@ async def run_filters(run: FilterRun, crew: Crew, on_progress: OnProgress) -> di
         arms += [PlainArm(agent)] if PLAIN in baselines else []
     arms += [PlannedArm(crew.free, model_free=True)] if LINK_ONLY in baselines else []
     cases = [case for suite in suites for case in sampled(suite.cases, run.limit)]
-    folder.save(
-        ENVIRONMENT,
-        environment(
-            command={**run.command(), "suites": [str(suite.path) for suite in suites]},
-            models=facts,
-            collections={c.collection.name: collection_digest(c.collection) for c in cases},
-            engine=None if run.kb is None else await engine_of(crew.free),
-            code=code_digest(PLANNING),
-        ),
+    made_under = environment(
+        command={**run.command(), "suites": [str(suite.path) for suite in suites]},
+        models=facts,
+        collections={c.collection.name: collection_digest(c.collection) for c in cases},
+        engine=None if run.kb is None else await engine_of(crew.free),
+        code=code_digest(PLANNING),
     )
     tasks = [_task(case, arm, facts, rows) for arm in arms for case in cases]
-    records = await run_tasks(folder, tasks, on_progress)
-    summary = {**_summary(records, arms), "folder": str(folder.path)}
-    folder.save(SUMMARY, summary)
-    return summary
+    return await run_whole(
+        folder, made_under, tasks, lambda records: _summary(records, arms), on_progress
+    )
 
 
 def arm_names(asked: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:

@@ -31,11 +31,11 @@ def digest(value: JsonValue) -> str:
 
 
 @cache
-def code_digest(packages: tuple[str, ...]) -> str:
+def code_digest(packages: tuple[str, ...], root: Path = _ROOT) -> str:
     """Of the sources and prompts of some packages and files, as they are installed."""
     summed = hashlib.sha256()
-    for path in _sources(packages):
-        summed.update(path.relative_to(_ROOT).as_posix().encode())
+    for path in _sources(packages, root):
+        summed.update(path.relative_to(root).as_posix().encode())
         summed.update(path.read_bytes())
     return summed.hexdigest()[:16]
 
@@ -45,9 +45,9 @@ def collection_digest(collection: Collection) -> str:
     return digest(collection.model_dump(mode="json", exclude={"version"}))
 
 
-def _sources(packages: Iterable[str]) -> list[Path]:
+def _sources(packages: Iterable[str], root: Path) -> list[Path]:
     found: set[Path] = set()
     for package in packages:
-        path = _ROOT / package
+        path = root / package
         found |= {path} if path.is_file() else set(path.rglob("*"))
     return sorted(path for path in found if path.suffix in (".py", ".md"))

@@ -29,7 +29,7 @@ from evals.filters import arm_names, default_folder
 from evals.fingerprints import SEARCHING, code_digest, collection_digest, digest
 from evals.knowledge import stock
 from evals.retrieval_scores import Named, judge, losses, summarise
-from evals.runs import ENVIRONMENT, SUMMARY, OnProgress, Record, RunFolder, Task, run_tasks
+from evals.runs import OnProgress, Record, RunFolder, Task, run_whole
 from evals.sources import Sources, load_suites
 from evals.suites import Case, Suite, sampled
 from evals.watched import WatchedAgent
@@ -112,23 +112,19 @@ async def run_retrieval(run: RetrievalRun, crew: Crew, on_progress: OnProgress) 
         *(SearchArm(PLANNED, agent, shelf.kb, id_field=run.id_field) for agent in agents),
         *[await _arm(name, shelf, agents[0], crew.free) for name in names if name != PLANNED],
     ]
-    folder.save(
-        ENVIRONMENT,
-        environment(
-            command={**run.command(), "suites": [str(suite.path) for suite in suites]},
-            models=facts,
-            collections={shelf.kb: shelf.collection.version},
-            engine=await engine_of(crew.free),
-            code=code_digest(SEARCHING),
-        ),
+    made_under = environment(
+        command={**run.command(), "suites": [str(suite.path) for suite in suites]},
+        models=facts,
+        collections={shelf.kb: shelf.collection.version},
+        engine=await engine_of(crew.free),
+        code=code_digest(SEARCHING),
     )
     tasks = [
         _task(case, arm, shelf, facts.get(arm.model or "", {})) for arm in arms for case in cases
     ]
-    records = await run_tasks(folder, tasks, on_progress)
-    summary = {**_summary(records, arms, len(cases)), "folder": str(folder.path)}
-    folder.save(SUMMARY, summary)
-    return summary
+    return await run_whole(
+        folder, made_under, tasks, lambda records: _summary(records, arms, len(cases)), on_progress
+    )
 
 
 def _with_relevant(suites: Sequence[Suite], limit: int | None) -> list[Case]:

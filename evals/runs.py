@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from pydantic import JsonValue, ValidationError
 
 from schemas.errors import UsageError
 from schemas.model import Shape
 
-CASES, SPARE, SUMMARY, ENVIRONMENT = (
+CASES, SPARE, SUMMARY, ENVIRONMENT, LOCK = (
     "cases.jsonl",
     "spare.jsonl",
     "summary.json",
     "environment.json",
+    ".lock",
 )
 
 
@@ -79,6 +82,21 @@ class RunFolder:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"the run folder {path} cannot be made: {error}") from error
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """The folder is this run's alone. UsageError while another one writes into it."""
+        lock = FileLock(self.path / LOCK, timeout=0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise UsageError(
+                f"another run writes into {self.path}", remedy="wait for it, or give another --out"
+            ) from error
+        try:
+            yield
+        finally:
+            lock.release()
 
     def reuse(self, tasks: Sequence[Task]) -> dict[str, Record]:
         """The finished tasks by key, judged anew; the folder then holds these alone."""
@@ -152,3 +170,21 @@ async def run_tasks(
             folder.append(done[task.key])
             on_progress(len(done), reused, len(tasks))
     return tuple(done[task.key] for task in tasks)
+
+
+async def run_whole(
+    folder: RunFolder,
+    environment: Mapping[str, Any],
+    tasks: Sequence[Task],
+    summarise: Callable[[Sequence[Record]], Mapping[str, Any]],
+    on_progress: OnProgress,
+) -> dict[str, Any]:
+    """All tasks into a folder, with what they were made under and the summary, which is
+    returned.
+    """
+    with folder.taken():
+        folder.save(ENVIRONMENT, environment)
+        records = await run_tasks(folder, tasks, on_progress)
+        summary = {**summarise(records), "folder": str(folder.path)}
+        folder.save(SUMMARY, summary)
+    return summary

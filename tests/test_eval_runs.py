@@ -11,7 +11,7 @@ import pytest
 from pydantic import JsonValue
 
 from evals.progress import duration, progress_line
-from evals.runs import CASES, SPARE, Record, RunFolder, Task, run_tasks
+from evals.runs import CASES, SPARE, Record, RunFolder, Task, run_tasks, run_whole
 from schemas.errors import UsageError
 
 
@@ -118,3 +118,18 @@ def test_progress(now: tuple[int, int, int, float], expected: str) -> None:
 
 def test_duration() -> None:
     assert duration(61) == "1 min 01 s"
+
+
+async def test_two_runs_do_not_write_into_one_folder(tmp_path: Path) -> None:
+    work = Work()
+    with RunFolder(tmp_path).taken(), pytest.raises(UsageError, match="another run"):
+        await run_whole(RunFolder(tmp_path), {}, [work.task(0)], lambda _: {}, lambda *_: None)
+    assert work.done == []
+    summary = await run_whole(
+        RunFolder(tmp_path),
+        {"code": "c"},
+        [work.task(0)],
+        lambda records: {"cases": len(records)},
+        lambda *_: None,
+    )
+    assert summary == {"cases": 1, "folder": str(tmp_path)}
