@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+import psutil
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 DEFAULT_CHAT_MODEL = "qwen2.5-coder:1.5b"
@@ -29,10 +30,11 @@ AbsolutePath = Annotated[Path, AfterValidator(_absolute)]
 class RuntimeConfig(BaseModel):
     """Settings of the background process; two equal configs share one process per `data_dir`.
 
-    `threads` None means all cores but one: with as many threads as cores, any other busy process
-    slows generation by a factor of twenty. `context` is in tokens. `idle_minutes` 0 means that
-    the runtime never ends by itself. `embedding_model` is a built-in name or the path of a GGUF
-    file. `hub` False leaves the model hub out of the places weights are fetched from.
+    `threads` None means all cores: threads that wait for each other sleep instead of spinning
+    (see runtime.llama), so that another busy process costs its share and no more. `context` is
+    in tokens. `idle_minutes` 0 means that the runtime never ends by itself. `embedding_model` is
+    a built-in name or the path of a GGUF file. `hub` False leaves the model hub out of the
+    places weights are fetched from.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,7 +51,7 @@ class RuntimeConfig(BaseModel):
 
     @property
     def thread_count(self) -> int:
-        return self.threads or max(1, (os.cpu_count() or 1) - 1)
+        return self.threads or psutil.cpu_count(logical=False) or os.cpu_count() or 1
 
     @property
     def milvus_dir(self) -> Path:

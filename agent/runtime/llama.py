@@ -29,6 +29,9 @@ _BATCH = 512
 # States of earlier prompts, so that the beginning that plans share survives other calls.
 _REMEMBERED_MIB = 512
 _SILENT = 0
+# llama.cpp's threads meet hundreds of times per token. By default they spin there, and one that
+# another process holds up then stalls the rest (benchmarks/generation.py).
+PATIENT = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 class RunnerOrder(BaseModel):
@@ -91,6 +94,7 @@ async def load_runner(
     )
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "agent.runtime.llama"),
+        env={**PATIENT, **os.environ},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=log,
