@@ -127,7 +127,7 @@ def _task(
         "model": model,
         "served": dict(facts[model]) if model else None,
         "prompts": dict(arm.prompt_versions),
-        "code": code_digest(PLANNING),
+        "code": code_digest(arm.code),
     }
 
     async def work() -> Mapping[str, JsonValue]:

@@ -21,6 +21,8 @@ PLANNING = (
     "agent/store/described.py",
     "evals/arms",
 )
+UNPLANNED = ("schemas", "evals/arms")
+"""Of filters that are not planned: how they are read and checked."""
 SEARCHING = (*PLANNING, "agent/store", "agent/ranking", "agent/models")
 
 

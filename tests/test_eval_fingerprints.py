@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.fingerprints import PLANNING, SEARCHING, code_digest
+from evals.fingerprints import PLANNING, SEARCHING, UNPLANNED, code_digest
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,7 +32,7 @@ def test_code_that_changes_or_moves_has_another_digest(tmp_path: Path) -> None:
     assert code_digest(("rooms",), same) == code_digest(("rooms",), roots[0])
 
 
-@pytest.mark.parametrize("parts", [PLANNING, SEARCHING])
+@pytest.mark.parametrize("parts", [PLANNING, SEARCHING, UNPLANNED])
 def test_what_results_depend_on_is_there(parts: tuple[str, ...]) -> None:
     assert [part for part in parts if not (ROOT / part).exists()] == []
     assert code_digest(parts) == code_digest(parts, ROOT)

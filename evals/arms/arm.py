@@ -45,6 +45,11 @@ class Arm(Protocol):
     @property
     def prompt_versions(self) -> Mapping[str, str]: ...
 
+    @property
+    def code(self) -> tuple[str, ...]:
+        """Packages and files whose code its results depend on."""
+        ...
+
     async def attempt(self, case: Case) -> Attempt: ...
 
 

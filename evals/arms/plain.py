@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from evals.arms.arm import Attempt, as_trace
 from evals.arms.planned import OUTAGES
+from evals.fingerprints import UNPLANNED
 from evals.suites import Case
 from evals.watched import WatchedAgent
 from graph.ports import Message
@@ -42,6 +43,7 @@ class PlainArm:
     """One call per case, whatever comes back; what cannot be understood is dropped."""
 
     name = PLAIN
+    code = UNPLANNED
 
     def __init__(self, agent: WatchedAgent) -> None:
         self._agent = agent

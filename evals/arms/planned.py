@@ -9,6 +9,7 @@ from typing import Any
 
 import prompts
 from evals.arms.arm import Attempt, as_trace
+from evals.fingerprints import PLANNING
 from evals.suites import Case
 from evals.watched import WatchedAgent
 from graph.ports import Completion, Message
@@ -51,6 +52,8 @@ class PlannedArm:
     """`Agent.plan` over the case's collection. With `model_free`, the agent's model is no model,
     and what it is asked counts as no call.
     """
+
+    code = PLANNING
 
     def __init__(self, agent: WatchedAgent, *, model_free: bool = False) -> None:
         self._agent = agent
