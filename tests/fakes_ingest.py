@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import BinaryIO
 
+from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.ports import Vectors
+from agent.ingest.reading import Reading
+from agent.ingest.written import Written
 from schemas.collection import Field
 from schemas.drafts import DocumentDraft
 from schemas.errors import DimensionMismatch, IngestError, ModelError, ModelUnavailable
@@ -114,3 +119,40 @@ class CountingEmbedder:
         self._now -= 1
         self.texts.extend(texts)
         return [[float(len(text))] * self.size for text in texts]
+
+
+@dataclass
+class LinesLoader:
+    """A document a line, `key|text|field=value|…`; the number of the line where the key is empty.
+    `?key` cannot be read, `!` breaks off. `read` counts the lines.
+    """
+
+    name: str = "lines"
+    suffixes: frozenset[str] = frozenset({".lines"})
+    read: int = 0
+
+    def claims(self, head: bytes) -> bool:
+        return head.startswith(b"LINES")
+
+    def divides(self, path: PurePosixPath, reading: Reading) -> bool:
+        return reading.documents == "row"
+
+    def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded | Unreadable]:
+        if reading.documents == "file":
+            yield Loaded(file.read().decode())
+            return
+        for number, raw in enumerate(file, 1):
+            self.read += 1
+            line = raw.decode().rstrip("\n")
+            if line == "LINES":
+                continue
+            if line.startswith("!"):
+                raise IngestError(f"line {number} is beyond reading")
+            if line.startswith("?"):
+                yield Unreadable("it is odd", key=line[1:] or None, line=number)
+                continue
+            key, _, rest = line.partition("|")
+            text, *given = rest.split("|")
+            pairs = (item.partition("=") for item in given)
+            fields = {name: Written(value, line=number) for name, _, value in pairs}
+            yield Loaded(text, fields, key=key or str(number))

@@ -186,7 +186,7 @@ async def test_one_bad_file_never_stops_the_rest(desk: Desk) -> None:
     (desk.root / "binary.md").write_bytes(b"\x89PNG\0\0\0")
     desk.options = IngestOptions(max_file_bytes=1000)
     desk.put("large.md", "x" * 2000)
-    desk.put("sheet.csv")
+    desk.put("picture.png")
     report = await desk.run()
     assert report.added == ("good.md",)
     reasons = {one.file: one.reason for one in report.failed}
@@ -197,7 +197,7 @@ async def test_one_bad_file_never_stops_the_rest(desk: Desk) -> None:
     assert "no text" in reasons["empty.md"]
     assert "refused" in reasons["refused.md"]
     assert "1000" in reasons["large.md"]
-    assert [one.file for one in report.skipped] == ["sheet.csv"]
+    assert [one.file for one in report.skipped] == ["picture.png"]
     assert desk.ids == {"good.md"}
 
 
@@ -363,7 +363,7 @@ async def test_a_missing_path_is_named_before_anything_happens(desk: Desk) -> No
 
 
 async def test_nothing_to_take_in_creates_nothing(desk: Desk) -> None:
-    desk.put("sheet.csv")
+    desk.put("picture.png")
     report = await desk.run()
     assert report.added == ()
     assert desk.library.shelves == {}

@@ -18,8 +18,8 @@ from agent.ingest.reading import DEFAULT_READING
 from schemas.errors import IngestError, UsageError
 
 
-def is_markdown(path: Path) -> bool:
-    return path.suffix == ".md"
+def is_markdown(source: Source, *, named: bool) -> bool:
+    return source.path.suffix == ".md"
 
 
 def names(found: Discovery) -> list[str]:
@@ -115,7 +115,9 @@ def test_encodings(text: str, encoding: str, guessed: bool) -> None:
 
 
 def loaded_markdown(raw: bytes) -> Loaded:
-    return next(MarkdownLoader().load(io.BytesIO(raw), DEFAULT_READING))
+    loaded = next(MarkdownLoader().load(io.BytesIO(raw), DEFAULT_READING))
+    assert isinstance(loaded, Loaded)
+    return loaded
 
 
 def test_a_guessed_encoding_is_noted() -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from agent.ingest.report import Progress as IngestProgress
+    from agent.store.reindexing import Reindexed
 
 QUIET_SECONDS = 5.0
 MEGABYTE = 1_000_000
@@ -91,3 +92,11 @@ class IngestBar(_Bar):
     def update(self, progress: IngestProgress) -> None:
         detail = f"{progress.done}/{progress.total} documents, {progress.chunks} passages"
         self._draw("ingest", progress.done, progress.total, detail)
+
+
+class ReindexBar(_Bar):
+    """Passages embedded of all."""
+
+    def update(self, progress: Reindexed) -> None:
+        detail = f"{progress.done}/{progress.total} passages"
+        self._draw("reindex", progress.done, progress.total, detail)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from agent.ingest.report import FileReason
 from schemas.errors import UsageError
@@ -24,6 +25,12 @@ class Source:
         return self.path.relative_to(self.root).as_posix()
 
 
+class Accepts(Protocol):
+    """Whether a file is to be read; `named`: it was given by itself."""
+
+    def __call__(self, source: Source, *, named: bool) -> bool: ...
+
+
 @dataclass(slots=True)
 class Discovery:
     """`folders` are the folders given, `visited` all folders looked into, `unreadable` those
@@ -37,7 +44,7 @@ class Discovery:
     unreadable: list[Path] = field(default_factory=list)
 
 
-def discover(paths: Sequence[str | Path], accepts: Callable[[Path], bool]) -> Discovery:
+def discover(paths: Sequence[str | Path], accepts: Accepts) -> Discovery:
     """Files in a stable order, each once, even if several paths lead to it.
 
     Links inside a folder are not followed: one that leads back would loop, and one that leads
@@ -56,7 +63,7 @@ def discover(paths: Sequence[str | Path], accepts: Callable[[Path], bool]) -> Di
     seen.update(source.path for source in found.files)
     for path in resolved:
         if not path.is_dir() and path not in seen:
-            _take(Source(path, path.parent), accepts, found)
+            _take(Source(path, path.parent), accepts, found, named=True)
     return found
 
 
@@ -69,7 +76,7 @@ def _resolve(path: str | Path) -> Path:
         raise UsageError(f"cannot read {str(path)!r}: {error}") from error
 
 
-def _walk(root: Path, accepts: Callable[[Path], bool], found: Discovery) -> None:
+def _walk(root: Path, accepts: Accepts, found: Discovery) -> None:
     def unreadable(error: OSError) -> None:
         folder = Path(error.filename)
         name = f"{folder.relative_to(root).as_posix()}/"
@@ -95,8 +102,8 @@ def _enter(root: Path, folder: Path, names: list[str], found: Discovery) -> Iter
             yield name
 
 
-def _take(source: Source, accepts: Callable[[Path], bool], found: Discovery) -> None:
-    reason = _aside(source.path) or _refused(source.path, accepts)
+def _take(source: Source, accepts: Accepts, found: Discovery, *, named: bool = False) -> None:
+    reason = _aside(source.path) or _refused(source, accepts, named)
     if reason:
         found.skipped.append(FileReason(file=_printable(source.name), reason=reason))
     else:
@@ -109,12 +116,15 @@ def _aside(path: Path) -> str:
     return "hidden" if path.name.startswith(".") else ""
 
 
-def _refused(path: Path, accepts: Callable[[Path], bool]) -> str:
+def _refused(source: Source, accepts: Accepts, named: bool) -> str:
+    path = source.path
     if not path.is_file():
         return "not a regular file"
     if _printable(path.name) != path.name:
         return "its name is not valid Unicode; rename it to ingest it"
-    return "" if accepts(path) else f"no loader for {path.suffix or 'files without a suffix'}"
+    if accepts(source, named=named):
+        return ""
+    return f"no loader for {path.suffix or 'files without a suffix'}"
 
 
 def _printable(name: str) -> str:

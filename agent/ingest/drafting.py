@@ -1,91 +1,169 @@
-"""The second reading of a file makes the document that is written."""
+"""The second reading of a file makes the documents that are written."""
 
 from __future__ import annotations
 
-import io
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from agent.ingest.discovery import Source
-from agent.ingest.identity import stamp
-from agent.ingest.loaded import Loaded
-from agent.ingest.loaders.registry import HEAD_BYTES, Loaders
-from agent.ingest.metadata import Describer
+from agent.ingest.chunk_fields import wanted_of, with_chunk_fields
+from agent.ingest.file_fields import file_fields
+from agent.ingest.fingerprint import Fingerprint
+from agent.ingest.identity import Identities, part_id, stamp
+from agent.ingest.loaded import Loaded, Unreadable
+from agent.ingest.metadata import Describer, index_words
+from agent.ingest.opening import WHOLE, Opened, Opener
 from agent.ingest.options import IngestOptions
-from agent.ingest.reading import DEFAULT_READING
+from agent.ingest.reading import Reading
 from agent.ingest.report import FileNote, FileReason
-from agent.ingest.splitting import Splitter, outline
-from agent.ingest.survey import Pending, as_reason, digest, read
+from agent.ingest.splitting import outline
+from agent.ingest.survey import Pending, as_ingest_error, as_reason, completed, line_of
+from agent.ingest.written import Note, Value
+from schemas.collection import Field
 from schemas.drafts import DocumentDraft
 from schemas.errors import IngestError
 
 
-@dataclass(slots=True)
-class Drafts:
-    """What became of some files; seconds are those spent here."""
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A document to be written; `size` is its part of that of its file."""
 
-    drafts: list[tuple[Pending, DocumentDraft]] = field(default_factory=list)
-    failed: list[FileReason] = field(default_factory=list)
-    notes: list[FileNote] = field(default_factory=list)
-    read_s: float = 0.0
-    split_s: float = 0.0
+    file: Pending
+    draft: DocumentDraft
+    size: float
+    replaces: bool
+    notes: tuple[FileNote, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """`count` documents that failed. `broken`: the file was not read to its end."""
+
+    file: Pending
+    reason: FileReason
+    size: float
+    count: int = 1
+    broken: bool = False
 
 
 class Drafter:
-    """Reads, describes and splits."""
+    """Reads, describes and splits. `seconds` are those spent on reading and on splitting."""
 
     def __init__(
         self,
-        loaders: Loaders,
-        describer: Describer,
-        splitter: Splitter,
+        identities: Identities,
+        opener: Opener,
+        fields: Sequence[Field],
         options: IngestOptions,
-        fingerprint: str,
+        fingerprint: Fingerprint,
+        *,
+        tags: Sequence[str] = (),
     ) -> None:
-        self._loaders = loaders
-        self._describer = describer
-        self._splitter = splitter
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._identities = identities
+        self._opener = opener
+        self._fields = tuple(fields)
+        self._describer = Describer(fields, options, tags)
         self._options = options
         self._fingerprint = fingerprint
 
-    def draft(self, files: Sequence[Pending]) -> Drafts:
-        out = Drafts()
+    def run(self, files: Sequence[Pending]) -> Iterator[Drafted | Lost]:
+        """Every document of the files, each as soon as it is read."""
         for pending in files:
+            left = dict(pending.documents)
+            size = float(pending.size)
             try:
-                out.drafts.append((pending, self._draft(pending, out)))
-            except IngestError as error:
-                out.failed.append(as_reason(pending.source, error))
-        return out
+                for one in self._file(pending, left):
+                    size -= one.size
+                    yield one
+            except (IngestError, OSError) as error:
+                reason = as_reason(pending.name, as_ingest_error(error))
+                yield Lost(pending, reason, size, len(left), broken=True)
 
-    def _draft(self, pending: Pending, out: Drafts) -> DocumentDraft:
+    def _file(self, pending: Pending, left: dict[str, str]) -> Iterator[Drafted | Lost]:
+        """Takes what it yields out of `left`."""
+        with self._opener.open(pending.source, pending.id) as opened:
+            if opened.divided != pending.divided:
+                raise _changed()
+            given = file_fields(self._options, pending.id, opened)
+            for key, loaded, content in self._pending(opened, given, left):
+                is_same = left.pop(key) == content
+                yield self._one(pending, key, loaded, opened.reading, content if is_same else "")
+                if not left:
+                    return
+        if left:
+            raise _changed()
+
+    def _pending(
+        self, opened: Opened, given: Mapping[str, Value], left: Mapping[str, str]
+    ) -> Iterator[tuple[str, Loaded, str]]:
+        """Key, document and digest of those that are still to be taken in."""
         began = time.perf_counter()
-        raw = read(pending.source.path, self._options.max_file_bytes)
-        if digest(raw, self._fingerprint) != pending.content:
-            raise IngestError("it changed while it was being read", remedy="ingest it again")
-        loaded = self._loaded(pending.source, raw)
-        loaded_at = time.perf_counter()
-        outlined = outline(loaded.text)
-        metadata = self._describer.describe(loaded, pending.id, outlined.headings)
-        chunks = self._splitter.split(loaded.text, outlined, metadata.title)
-        out.read_s += loaded_at - began
-        out.split_s += time.perf_counter() - loaded_at
-        if not chunks:
-            raise IngestError("it has no text below its front matter")
-        name = pending.source.name
-        out.notes.extend(
+        if opened.raw is not None:
+            content = self._fingerprint.of_file(opened.raw, opened.reading, given)
+            loaded = completed(opened.document(), given, self._options)
+            self.seconds["read"] += time.perf_counter() - began
+            yield WHOLE, loaded, content
+            return
+        for key, one in opened.documents():
+            if key in left and not isinstance(one, Unreadable):
+                loaded = completed(one, given, self._options)
+                content = self._fingerprint.of_part(key, loaded, opened.reading)
+                self.seconds["read"] += time.perf_counter() - began
+                yield key, loaded, content
+                began = time.perf_counter()
+
+    def _one(
+        self, pending: Pending, key: str, loaded: Loaded, reading: Reading, content: str
+    ) -> Drafted | Lost:
+        """`content` is empty if it is no longer what the survey saw."""
+        began = time.perf_counter()
+        id_ = part_id(pending.id, key)
+        name = id_ if pending.divided else pending.name
+        size = float(len(loaded.text) if pending.divided else pending.size)
+        try:
+            if not content:
+                raise _changed()
+            draft, notes = self._compose(loaded, id_, stamp(content, pending.origin), reading)
+        except IngestError as error:
+            line = line_of(loaded) if pending.divided else None
+            return Lost(pending, as_reason(name, error, line), size)
+        finally:
+            self.seconds["split"] += time.perf_counter() - began
+        told = tuple(
             FileNote(file=name, message=note.message, field=note.field, line=note.line)
-            for note in metadata.notes
+            for note in notes
         )
-        return DocumentDraft(
-            id=pending.id,
-            source=pending.id,
+        return Drafted(pending, draft, size, id_ in self._identities, told)
+
+    def _compose(
+        self, loaded: Loaded, id_: str, content_hash: str, reading: Reading
+    ) -> tuple[DocumentDraft, tuple[Note, ...]]:
+        outlined = outline(loaded.text, loaded.markup)
+        metadata = self._describer.describe(loaded, id_, outlined.headings)
+        chunks = self._fingerprint.splitter(reading).split(
+            loaded.text,
+            outlined,
+            metadata.title,
+            pages=loaded.pages,
+            words=index_words(metadata.values),
+        )
+        if not chunks:
+            raise IngestError("it has no text beside its metadata")
+        wanted = wanted_of(self._options)
+        if loaded.pages or wanted != ("page",):
+            chunks = with_chunk_fields(chunks, wanted, self._fields, metadata.values)
+        draft = DocumentDraft(
+            id=id_,
+            source=id_,
             title=metadata.title,
             metadata=metadata.values,
-            content_hash=stamp(pending.content, pending.origin),
+            content_hash=content_hash,
             chunks=chunks,
         )
+        return draft, metadata.notes
 
-    def _loaded(self, source: Source, raw: bytes) -> Loaded:
-        loader = self._loaders.choose(source.path, raw[:HEAD_BYTES], DEFAULT_READING)
-        return next(loader.load(io.BytesIO(raw), DEFAULT_READING))
+
+def _changed() -> IngestError:
+    return IngestError("it changed while it was being read", remedy="ingest it again")

@@ -99,7 +99,7 @@ class Inference:
     """Gathers evidence document by document, so that no front matter has to be kept."""
 
     def __init__(self, known: Iterable[Field], types: Mapping[str, FieldType]) -> None:
-        self._known = {name_key(field.name) for field in known}
+        self._known = {name_key(name) for field in known for name in (field.name, *field.aliases)}
         self._types = {name_key(name): type_ for name, type_ in types.items()}
         self._evidence: dict[str, Evidence] = {}
 

@@ -38,6 +38,18 @@ class Loaded:
     pages: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A document of a file that divides which could not be read, while its neighbours could.
+
+    `line` counts from 1; `key` is the document's, as far as it is known.
+    """
+
+    reason: str
+    key: str | None = None
+    line: int | None = None
+
+
 class Loader(Protocol):
     """Reads one kind of file."""
 
@@ -61,7 +73,7 @@ class Loader(Protocol):
         """Whether such a file holds many documents, each with a `key`."""
         ...
 
-    def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded]:
+    def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded | Unreadable]:
         """The documents of a file, one after the other; a file that divides is never held in
         memory as a whole, where its format allows that. IngestError if it cannot be read.
         """

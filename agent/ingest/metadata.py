@@ -31,6 +31,11 @@ class Metadata:
 LONGEST_VALUE = 16_384
 """Bytes of one value: columns and the copy for display are bounded in every engine."""
 SHOWN = 500
+INDEXED = frozenset(
+    {"keywords", "keyword", "questions", "question", "important_kwd", "question_kwd"}
+    | {"关键词", "关键字", "问题", "常见问法"}
+)
+"""Fields whose words are embedded and indexed with every passage of their document."""
 
 
 class Describer:
@@ -39,9 +44,13 @@ class Describer:
     def __init__(
         self, fields: Iterable[Field], options: IngestOptions, tags: Sequence[str] = ()
     ) -> None:
-        self._fields = {name_key(field.name): field for field in fields}
-        self._access = {name_key(name): name for name in options.access_fields}
-        self._required = {name_key(name): name for name in options.required_fields}
+        declared = tuple(fields)
+        self._fields = {name_key(field.name): field for field in declared}
+        self._aliases = {
+            name_key(alias): field.name for field in declared for alias in field.aliases
+        }
+        self._access = {name_key(self._name(name)): name for name in options.access_fields}
+        self._required = {name_key(self._name(name)): name for name in options.required_fields}
         self._options = options
         self._tags = tuple(tags)
         titles = (field.name for field in self._fields.values() if is_title(field.name))
@@ -54,25 +63,54 @@ class Describer:
         values: dict[str, JsonValue] = {}
         unread: dict[str, JsonValue] = {}
         notes: list[Note] = []
-        self._check_access(loaded)
-        for name, value in loaded.fields.items():
+        self._check_doubtful(loaded)
+        given = self._by_field(loaded.fields, notes)
+        self._check_required(given)
+        for name, value in given.items():
             self._take(name, value, values, unread, notes)
         title = _title(values) or next(iter(headings), "") or PurePosixPath(id_).stem
-        if not any(is_title(name) for name in values):
+        restricts = name_key(self._title_name) in self._access
+        if not restricts and not any(is_title(name) for name in values):
             self._take(self._title_name, Written(title, quoted=True), values, unread, notes)
         self._tag(values, (title, *headings))
         if unread:
             values[UNREAD] = unread
         return Metadata(title, values, (*loaded.notes, *notes))
 
-    def _check_access(self, loaded: Loaded) -> None:
-        given = {name_key(name) for name in loaded.fields}
+    def _name(self, name: str) -> str:
+        """The field that a name or an alias means; any other name as it is."""
+        field = self._fields.get(name_key(name))
+        return field.name if field else self._aliases.get(name_key(name), name)
+
+    def _by_field(self, fields: Mapping[str, Value], notes: list[Note]) -> dict[str, Value]:
+        """Values by the name of their field. Its own name goes before its aliases; two values
+        for an access field are IngestError.
+        """
+        given: dict[str, Value] = {}
+        own_first = sorted(fields.items(), key=lambda item: name_key(item[0]) in self._aliases)
+        for name, value in own_first:
+            field = self._name(name)
+            other = given.setdefault(field, value)
+            if display(other) == display(value):
+                continue
+            if name_key(field) in self._access:
+                reason = f"access field {field!r} is given twice, as {display(other)!r} and as "
+                reason += f"{name}: {display(value)!r}"
+                raise IngestError(reason, remedy=f"give {field!r} once")
+            notes.append(Note(f"left out: {field!r} is given too, and it is the same field", name))
+        return {self._name(name): given[self._name(name)] for name in fields}
+
+    def _check_doubtful(self, loaded: Loaded) -> None:
+        doubtful = {name_key(self._name(key)) for key in loaded.doubtful}
         for key, name in self._access.items():
-            if key in loaded.doubtful:
+            if key in doubtful:
                 reason = f"access field {name!r} is given twice or is not valid YAML"
                 raise IngestError(reason, remedy=f"give {name!r} once, in quotes")
+
+    def _check_required(self, given: Mapping[str, Value]) -> None:
+        present = {name_key(name) for name, value in given.items() if display(value).strip()}
         for key, name in self._required.items():
-            if key not in given:
+            if key not in present:
                 remedy = f"add {name!r} to the front matter"
                 raise IngestError(f"required field {name!r} is missing", remedy=remedy)
 
@@ -93,7 +131,8 @@ class Describer:
         field = self._fields.get(name_key(name))
         if field is None:
             values[name] = _as_text(value)
-            notes.append(Note("kept, but cannot be filtered: too many fields", name))
+            why = "the schema is closed" if self._options.closed else "too many fields"
+            notes.append(Note(f"kept, but cannot be filtered: {why}", name))
             return
         read = coerce(value, field, self._options.zone)
         if not isinstance(read, Misfit):
@@ -120,6 +159,15 @@ class Describer:
         tags.extend(tag for tag in (*self._tags, *ruled) if tag not in tags)
         if tags:
             values[field.name] = list(dict.fromkeys(str(tag) for tag in tags))
+
+
+def index_words(values: Mapping[str, JsonValue]) -> tuple[str, ...]:
+    """Keywords and questions that a document's author gave, to be found by with its passages."""
+    found: list[str] = []
+    for name, value in values.items():
+        if name_key(name) in INDEXED:
+            found += [str(item) for item in (value if isinstance(value, list) else [value])]
+    return tuple(dict.fromkeys(word.strip() for word in found if word.strip()))
 
 
 def _title(values: Mapping[str, JsonValue]) -> str:

@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from agent.ingest.discovery import Discovery, discover
 from agent.ingest.drafting import Drafter
+from agent.ingest.extraction import extract
+from agent.ingest.fingerprint import Fingerprint
 from agent.ingest.identity import Identities
 from agent.ingest.inference import Inference
 from agent.ingest.loaded import Loader
 from agent.ingest.loaders.registry import DEFAULT_LOADERS, Loaders
-from agent.ingest.metadata import Describer
+from agent.ingest.opening import Opener
 from agent.ingest.options import IngestOptions
+from agent.ingest.outcome import Outcome
+from agent.ingest.pace import Clock
 from agent.ingest.ports import Embedder, Library
 from agent.ingest.report import IngestReport, Progress, peak_rss
 from agent.ingest.schema import check_types, plan_fields
-from agent.ingest.splitting import Splitter
-from agent.ingest.stream import Clock, OnProgress, Outcome, Stream
+from agent.ingest.stream import Enrich, OnProgress, Stream
 from agent.ingest.survey import Survey, Surveyor
+from agent.ingest.type_map import TypeMap, check_loaders
+from graph.ports import Chat
 from schemas.collection import Field
 from schemas.errors import UsageError
 
 _LOOKED_AT_ONCE = 64
+_DELETED_AT_ONCE = 5_000
 
 
 def _silent(progress: Progress) -> None:
@@ -36,7 +42,8 @@ class Ingest:
     """Takes files and folders into knowledge bases.
 
     The same files again change nothing and embed nothing. A changed file replaces its document
-    as a whole. A run that is cut off leaves whole documents only, and the next one goes on.
+    as a whole. A file that divides is the truth for its documents: those that are no longer in
+    it are deleted. A run that is cut off leaves whole documents only, and the next one goes on.
     """
 
     def __init__(
@@ -45,14 +52,20 @@ class Ingest:
         embedder: Embedder,
         options: IngestOptions | None = None,
         *,
+        chat: Chat | None = None,
         loaders: Iterable[Loader] = DEFAULT_LOADERS,
         clock: Clock = time.perf_counter,
     ) -> None:
+        """`chat` reads the fields named by `options.extract`; without it, none are read."""
         self._library = library
         self._embedder = embedder
         self._options = options or IngestOptions()
-        self._loaders = Loaders(loaders)
-        self._splitter = Splitter(self._options.chunk_size, self._options.chunk_overlap)
+        readers = tuple(loaders)
+        check_loaders(self._options.type_map, {loader.name for loader in readers})
+        self._opener = Opener(
+            Loaders(readers), TypeMap(self._options.type_map), self._options.max_file_bytes
+        )
+        self._chat = chat
         self._clock = clock
 
     async def run(
@@ -73,24 +86,30 @@ class Ingest:
         before anything is written; ModelError and StoreError for outages.
         """
         began = self._clock()
-        found = await asyncio.to_thread(discover, paths, self._loaders.accepts)
+        found = await asyncio.to_thread(discover, paths, self._opener.accepts)
         known = await self._library.fields(kb)
         check_types(known or (), self._options.types)
         identities = Identities({} if known is None else await self._library.hashes(kb))
         inference = Inference(known or (), self._options.types)
-        survey = await self._survey(found, identities, inference, tags, adopt)
+        fingerprint = Fingerprint(self._options, tags)
+        survey = await self._survey(found, identities, inference, fingerprint, adopt)
         gone = identities.vanished(found, survey.seen) if prune else ()
         _check_prune(found, gone)
         surveyed = self._clock()
         outcome = Outcome()
+        pruned: list[str] = []
         try:
             if survey.pending:
                 fields = await self._prepare(kb, known or (), inference, tags)
-                stream = self._stream(kb, fields, tags, on_progress)
+                drafter = Drafter(
+                    identities, self._opener, fields, self._options, fingerprint, tags=tags
+                )
+                stream = self._stream(kb, drafter, fields, on_progress)
                 outcome = stream.outcome
                 await stream.run(survey.pending)
-            if gone:
-                await self._library.delete(kb, gone)
+            pruned = [*gone, *_stale(survey, outcome)]
+            for start in range(0, len(pruned), _DELETED_AT_ONCE):
+                await self._library.delete(kb, pruned[start : start + _DELETED_AT_ONCE])
         finally:
             if outcome.written:
                 await self._library.finish(kb)
@@ -98,23 +117,18 @@ class Ingest:
             # an earlier run may have been killed before it came to this
             await self._library.finish(kb)
         outcome.seconds.update({"survey": surveyed - began, "total": self._clock() - began})
-        return _report(kb, found, survey, outcome, gone)
+        return _report(kb, found, survey, outcome, pruned)
 
     async def _survey(
         self,
         found: Discovery,
         identities: Identities,
         inference: Inference,
-        tags: Sequence[str],
+        fingerprint: Fingerprint,
         adopt: bool,
     ) -> Survey:
         surveyor = Surveyor(
-            identities,
-            inference,
-            self._loaders,
-            self._options,
-            self._fingerprint(tags),
-            adopt=adopt,
+            identities, inference, self._opener, self._options, fingerprint, adopt=adopt
         )
         for start in range(0, len(found.files), _LOOKED_AT_ONCE):
             some = found.files[start : start + _LOOKED_AT_ONCE]
@@ -136,33 +150,26 @@ class Ingest:
         return fields
 
     def _stream(
-        self, kb: str, fields: Sequence[Field], tags: Sequence[str], on_progress: OnProgress
+        self, kb: str, drafter: Drafter, fields: Sequence[Field], on_progress: OnProgress
     ) -> Stream:
-        drafter = Drafter(
-            self._loaders,
-            Describer(fields, self._options, tags),
-            self._splitter,
-            self._options,
-            self._fingerprint(tags),
-        )
+        enrich: Enrich | None = None
+        if self._options.extract and self._chat is not None:
+            enrich = partial(extract, fields=fields, options=self._options, chat=self._chat)
         return Stream(
             self._library,
             self._embedder,
             drafter,
             self._options,
             kb=kb,
+            enrich=enrich,
             on_progress=on_progress,
             clock=self._clock,
         )
 
-    def _fingerprint(self, tags: Sequence[str]) -> str:
-        """All that makes another document of the same bytes."""
-        options = self._options
-        rules = {tag: sorted(words) for tag, words in options.tag_rules.items()}
-        parts = [self._splitter.method, sorted(tags), options.tag_field, rules]
-        parts += [sorted(options.access_fields), sorted(options.required_fields)]
-        parts += [str(options.zone)]
-        return json.dumps(parts, sort_keys=True, ensure_ascii=False)
+
+def _stale(survey: Survey, outcome: Outcome) -> list[str]:
+    """Documents that files no longer have, but of none that broke off."""
+    return [id_ for file, ids in survey.stale.items() if file not in outcome.broken for id_ in ids]
 
 
 def _check_prune(found: Discovery, gone: Sequence[str]) -> None:
@@ -183,7 +190,7 @@ def _report(
         added=tuple(sorted(outcome.added)),
         replaced=tuple(sorted(outcome.replaced)),
         unchanged=tuple(sorted(survey.unchanged)),
-        pruned=tuple(gone),
+        pruned=tuple(sorted(gone)),
         skipped=tuple(found.skipped),
         failed=tuple(sorted((*survey.failed, *outcome.failed), key=lambda one: one.file)),
         notes=tuple(sorted(outcome.notes, key=lambda note: (note.file, note.line or 0))),

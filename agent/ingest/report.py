@@ -11,11 +11,14 @@ from schemas.model import Shape
 
 
 class FileReason(Shape):
-    """A file that was not taken in, and why; `remedy` is what would mend it, if known."""
+    """A file, or one document of a file that divides, that was not taken in, and why; `remedy` is
+    what would mend it, if known. `line` counts from 1.
+    """
 
     file: str
     reason: str
     remedy: str = ""
+    line: int | None = None
 
 
 class FileNote(Shape):
@@ -42,7 +45,8 @@ class Progress(Shape):
 
 
 class IngestReport(Shape):
-    """Ids of documents and files by what became of them.
+    """Ids of documents and files by what became of them. `pruned` are documents that were deleted
+    because their file, or their row of a file, is gone.
 
     `seconds` has the parts survey, read, split, embed, write and total; parts overlap, so they
     may add up to more than the total. `peak_rss_bytes` is this process's, None where the

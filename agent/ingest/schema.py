@@ -16,21 +16,24 @@ def plan_fields(
     known: Sequence[Field], seen: Inference, options: IngestOptions, *, tagged: bool
 ) -> tuple[Field, ...]:
     """Known fields as they are, then new ones: the title, required fields, access fields that
-    occur, and tags always, others by the number of documents that have them, up to
-    `max_fields` in all.
+    occur, fields of passages, and tags always, others by the number of documents that have
+    them, up to `max_fields` in all, or none of these where the schema is closed.
     """
     inferred = seen.fields()
     always = [_title(known, inferred)]
-    always += [_named(inferred, name, FieldType.STRING) for name in options.required_fields]
+    named = {name_key(name) for field in known for name in (field.name, *field.aliases)}
+    required = [name for name in options.required_fields if name_key(name) not in named]
+    always += [_named(inferred, name, FieldType.STRING) for name in required]
     access = {name_key(name) for name in options.access_fields}
     always += [field for field in inferred if name_key(field.name) in access]
+    always += [field for field in inferred if name_key(field.name) in options.chunk_fields]
     if tagged:
         always.append(_named(inferred, options.tag_field, FieldType.STRING_LIST))
     fields = {name_key(field.name): field for field in known}
     for field in always:
         fields.setdefault(name_key(field.name), field)
     for field in inferred:
-        if len(fields) < options.max_fields:
+        if len(fields) < options.max_fields and not options.closed:
             fields.setdefault(name_key(field.name), field)
     return tuple(fields.values())
 

@@ -3,23 +3,25 @@
 Sections under headings come first. One that is too long is cut by langchain's recursive
 splitter at paragraphs, lines, sentences and words, Chinese punctuation included, into pieces
 of size minus overlap; each then begins up to an overlap earlier, at the start of a sentence or
-line. Code and tables stay whole up to twice the size. All cuts are kept as offsets.
+line. Code and tables stay whole up to twice the size; of longer ones each piece is embedded
+with the head of its table, or the line that names the language. All cuts are kept as offsets.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
 from agent.ingest import markdown, restructured
-from agent.ingest.outline import Outline, Section, Span
+from agent.ingest.loaded import Markup
+from agent.ingest.outline import Lines, Outline, Section, Span, build
 from schemas.drafts import ChunkDraft
 
-METHOD = "sections-1"
+METHOD = "sections-2"
 """Part of every content hash: another way of splitting needs another name."""
 
 _SEPARATORS = [
@@ -47,8 +49,17 @@ _BOUNDARIES = (
 """Where an overlap may begin, best first."""
 
 
-def outline(text: str) -> Outline:
-    """The outline of Markdown, or of reStructuredText if it looks like that."""
+_GRID_HEAD = re.compile(r"(?:[+|][^\n]*\n){1,8}?\+[=+]+\+[ \t]*(?:\n|$)")
+_PIPE_HEAD = re.compile(r"[^\n|]*\|[^\n]*\n[ \t]*\|?[ \t]*:?-+[^\n]*(?:\n|$)")
+_CODE_HEAD = re.compile(r"[ \t]*(?:```|~~~|\.\. code)[^\n]*(?:\n|$)")
+
+
+def outline(text: str, markup: Markup = Markup.MARKDOWN) -> Outline:
+    """The outline of Markdown, or of reStructuredText if it looks like that; a plain text is one
+    section, whatever it looks like.
+    """
+    if markup is Markup.PLAIN:
+        return build(Lines(text), (), ())
     if restructured.is_restructured(text):
         return restructured.outline(text)
     return markdown.outline(text)
@@ -75,13 +86,37 @@ class Splitter:
     def method(self) -> str:
         return f"{METHOD}-{self._size}-{self._overlap}"
 
-    def split(self, text: str, outlined: Outline, title: str = "") -> tuple[ChunkDraft, ...]:
-        """Chunks in the order of the text; together they cover all of it but white space."""
+    def split(
+        self,
+        text: str,
+        outlined: Outline,
+        title: str = "",
+        *,
+        pages: Sequence[int] = (),
+        words: Sequence[str] = (),
+    ) -> tuple[ChunkDraft, ...]:
+        """Chunks in the order of the text; together they cover all of it but white space.
+
+        `pages` are offsets at which pages begin: a chunk gets the number, from 1, of that on
+        which it begins, as metadata `page`. `words` are embedded and indexed with every chunk.
+        """
         chunks: list[ChunkDraft] = []
         for section in _with_text(text, outlined.sections):
             for span in self._spans(text, section, outlined.blocks):
-                chunks.append(_chunk(text, section, span, len(chunks), title))
+                repeated = self._repeated(text, span, outlined.blocks)
+                chunk = _chunk(text, section, span, len(chunks), (title, repeated, words))
+                chunks.append(_paged(chunk, pages))
         return tuple(chunks)
+
+    def _repeated(self, text: str, span: Span, blocks: tuple[Span, ...]) -> str:
+        """The head of the code or table within which a span begins."""
+        index = bisect_right(blocks, span.start, key=lambda block: block.start) - 1
+        if index < 0 or not blocks[index].start < span.start < blocks[index].end:
+            return ""
+        block = blocks[index]
+        head = _head(text, Span(block.start, min(block.end, block.start + self._size)))
+        inside = span.start >= block.start + len(head)
+        return head.strip("\r\n") if inside and len(head) <= self._size // 2 else ""
 
     def _spans(self, text: str, section: Section, blocks: tuple[Span, ...]) -> Iterator[Span]:
         whole = _trim(text, Span(section.start, section.end))
@@ -159,11 +194,21 @@ def _join(empty: Section, section: Section) -> Section:
     return replace(section, start=empty.start, body=section.body if below else empty.start)
 
 
-def _chunk(text: str, section: Section, span: Span, index: int, title: str) -> ChunkDraft:
-    """The embedded text names title and headings once, so it leaves the heading lines out."""
+def _chunk(
+    text: str,
+    section: Section,
+    span: Span,
+    index: int,
+    around: tuple[str, str, Sequence[str]],
+) -> ChunkDraft:
+    """The embedded text names title and headings once, so it leaves the heading lines out.
+
+    `around` is what it has beside the text: the title, a repeated head, words.
+    """
+    title, repeated, words = around
     path = section.path[1:] if section.path[:1] == (title,) else section.path
     begin = max(span.start, min(section.body, span.end))
-    head = [line for line in (title, " > ".join(path)) if line]
+    head = [line for line in (title, " > ".join(path), "; ".join(words), repeated) if line]
     return ChunkDraft(
         index=index,
         text=text[span.start : span.end],
@@ -172,6 +217,22 @@ def _chunk(text: str, section: Section, span: Span, index: int, title: str) -> C
         start=span.start,
         end=span.end,
     )
+
+
+def _paged(chunk: ChunkDraft, pages: Sequence[int]) -> ChunkDraft:
+    if not pages:
+        return chunk
+    page = max(1, bisect_right(pages, chunk.start))
+    return chunk.model_copy(update={"metadata": {**chunk.metadata, "page": page}})
+
+
+def _head(text: str, block: Span) -> str:
+    """The rows of a table down to the line below its header, or the line that opens code."""
+    for head in (_CODE_HEAD, _PIPE_HEAD, _GRID_HEAD):
+        match = head.match(text, block.start, block.end)
+        if match:
+            return match.group()
+    return ""
 
 
 def _inside(blocks: tuple[Span, ...], whole: Span) -> list[Span]:

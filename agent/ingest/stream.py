@@ -1,61 +1,39 @@
 """Documents flow through drafting, embedding and writing at the same time.
 
-Embedding takes nearly all of the time, so the other two go on beside it. Memory holds a few
-files' chunks, `embed_parallel` requests, and the documents waiting to be written.
+Embedding takes nearly all of the time, so the other two go on beside it. Memory holds the
+chunks of a few documents, `embed_parallel` requests, and the documents waiting to be written.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import assert_never
 
-from agent.ingest.drafting import Drafter
+from agent.ingest.drafting import Drafted, Drafter, Lost
+from agent.ingest.extraction import Extracted
 from agent.ingest.options import IngestOptions
+from agent.ingest.outcome import Outcome
+from agent.ingest.pace import Clock, Pace, Stopwatch
 from agent.ingest.ports import Embedder, Library
-from agent.ingest.report import FileNote, FileReason, Progress
+from agent.ingest.report import FileNote, Progress
 from agent.ingest.survey import Pending, as_reason
+from agent.ingest.waiting import Job, Ready
 from schemas.drafts import DocumentDraft
 from schemas.errors import IngestError, ModelError, ModelNotFound, WeightsUnavailable
 
 OnProgress = Callable[[Progress], None]
-Clock = Callable[[], float]
-_FILES_AT_ONCE = 16
-_BYTES_AT_ONCE = 256 * 1024
-_WAITING_DOCUMENTS = 16
+Enrich = Callable[[Sequence[DocumentDraft]], Awaitable[Extracted]]
+"""Adds metadata to drafts, in their order, before they are embedded."""
 
-
-@dataclass(eq=False, slots=True)
-class Job:
-    """A document on its way; `left` counts its chunks without a vector."""
-
-    pending: Pending
-    draft: DocumentDraft
-    left: int
-    vectors: list[Sequence[float]]
-    error: ModelError | None = None
-
+_DOCUMENTS_AT_ONCE = 64
+_SIZE_AT_ONCE = 256 * 1024
 
 Part = list[tuple[Job, int]]
 """Chunks of one request, as a job and the index of its chunk."""
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What became of the documents so far; `seconds` by part."""
-
-    added: list[str] = field(default_factory=list)
-    replaced: list[str] = field(default_factory=list)
-    failed: list[FileReason] = field(default_factory=list)
-    notes: list[FileNote] = field(default_factory=list)
-    chunks: int = 0
-    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
-
-    @property
-    def written(self) -> int:
-        return len(self.added) + len(self.replaced)
 
 
 class Stream:
@@ -69,6 +47,7 @@ class Stream:
         options: IngestOptions,
         *,
         kb: str,
+        enrich: Enrich | None = None,
         on_progress: OnProgress,
         clock: Clock = time.perf_counter,
     ) -> None:
@@ -78,34 +57,41 @@ class Stream:
         self._drafter = drafter
         self._options = options
         self._kb = kb
+        self._enrich = enrich
         self._on_progress = on_progress
         self._clock = clock
-        self._ready: asyncio.Queue[Job | None] = asyncio.Queue(_WAITING_DOCUMENTS)
+        self._ready = Ready(options.write_chunks)
         self._slots = asyncio.Semaphore(options.embed_parallel)
-        self._requests = 0
-        self._requests_since = 0.0
-        self._pace = _Pace(0, 0, 0.0)
+        self._embedding = Stopwatch(clock)
+        self._writing = Stopwatch(clock)
+        self._pace = Pace(0, 0, 0.0)
 
     async def run(self, files: Sequence[Pending]) -> None:
         """What one file does wrong ends in `outcome.failed`; an outage of model or store is
         raised, and what was written until then stays.
         """
-        self._pace = _Pace(len(files), sum(file.size for file in files), self._clock())
+        documents = sum(len(file.documents) for file in files)
+        self._pace = Pace(documents, sum(file.size for file in files), self._clock())
         self._report("")
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write_all())
                 async with asyncio.TaskGroup() as requests:
                     await self._embed_all(files, requests)
-                await self._ready.put(None)
+                await self._ready.end()
         except ExceptionGroup as failures:
             # callers know our errors, not groups of them
             raise _first(failures) from None
+        finally:
+            spent = {"embed": self._embedding.seconds, "write": self._writing.seconds}
+            self.outcome.seconds.update({**self._drafter.seconds, **spent})
+            self.outcome.close()
 
     async def _embed_all(self, files: Sequence[Pending], group: asyncio.TaskGroup) -> None:
         part: Part = []
-        for few in _groups(files):
-            for job in await self._draft(few):
+        documents = self._drafter.run(files)
+        while some := await asyncio.to_thread(_take, documents):
+            for job in self._jobs(await self._enriched(some)):
                 for index in range(job.left):
                     part.append((job, index))
                     if len(part) == self._options.embed_batch:
@@ -116,30 +102,43 @@ class Stream:
             await self._slots.acquire()
             group.create_task(self._embed(part))
 
-    async def _draft(self, files: Sequence[Pending]) -> list[Job]:
-        drafts = await asyncio.to_thread(self._drafter.draft, files)
-        self.outcome.failed.extend(drafts.failed)
-        self.outcome.notes.extend(drafts.notes)
-        self.outcome.seconds["read"] += drafts.read_s
-        self.outcome.seconds["split"] += drafts.split_s
-        kept = {pending.id for pending, _ in drafts.drafts}
-        for pending in files:
-            if pending.id not in kept:
-                self._settle(pending, pending.size)
+    async def _enriched(self, some: Sequence[Drafted | Lost]) -> Sequence[Drafted | Lost]:
+        if self._enrich is None:
+            return some
+        enriched = await self._enrich([one.draft for one in some if isinstance(one, Drafted)])
+        drafts = {draft.id: draft for draft in enriched.drafts}
+        for id_, note in enriched.notes:
+            told = FileNote(file=id_, message=note.message, field=note.field, line=note.line)
+            self.outcome.notes.append(told)
         return [
-            Job(pending, draft, len(draft.chunks), [()] * len(draft.chunks))
-            for pending, draft in drafts.drafts
+            replace(one, draft=drafts[one.draft.id]) if isinstance(one, Drafted) else one
+            for one in some
         ]
+
+    def _jobs(self, documents: Sequence[Drafted | Lost]) -> Iterator[Job]:
+        for one in documents:
+            match one:
+                case Drafted():
+                    self.outcome.note(one.file.name, one.notes)
+                    count = len(one.draft.chunks)
+                    yield Job(one, count, [()] * count)
+                case Lost():
+                    self.outcome.failed.append(one.reason)
+                    if one.broken:
+                        self.outcome.broken.add(one.file.id)
+                    self._settle(one.file, one.size, one.count)
+                case _:
+                    assert_never(one)
 
     async def _embed(self, part: Part) -> None:
         try:
             await self._vectors(part)
             for job, count in Counter(job for job, _ in part).items():
-                self._pace.size += job.pending.size * count / len(job.vectors)
+                self._pace.size += job.document.size * count / len(job.vectors)
                 job.left -= count
                 if not job.left:
                     await self._finished(job)
-            self._report(part[-1][0].pending.source.name)
+            self._report(part[-1][0].document.file.name)
         finally:
             self._slots.release()
 
@@ -154,24 +153,16 @@ class Stream:
             if len(jobs) == 1:
                 jobs[0].error = error
                 return
-            for job in jobs:
-                await self._vectors([(owner, at) for owner, at in part if owner is job])
+            for half in _halves(jobs):
+                await self._vectors([(job, at) for job, at in part if job in half])
             return
         for (job, at), vector in zip(part, vectors, strict=True):
             job.vectors[at] = vector
         self.outcome.chunks += len(part)
 
     async def _request(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Time counts once, however many requests are under way."""
-        if not self._requests:
-            self._requests_since = self._clock()
-        self._requests += 1
-        try:
+        with self._embedding:
             return await self._embedder.embed_documents(texts)
-        finally:
-            self._requests -= 1
-            if not self._requests:
-                self.outcome.seconds["embed"] += self._clock() - self._requests_since
 
     async def _finished(self, job: Job) -> None:
         if job.error is None:
@@ -180,40 +171,35 @@ class Stream:
             self._fail(job, IngestError(f"it cannot be embedded: {job.error}"))
 
     async def _write_all(self) -> None:
-        batch: list[Job] = []
-        while (job := await self._ready.get()) is not None:
-            batch.append(job)
-            if sum(len(job.vectors) for job in batch) >= self._options.write_chunks:
-                await self._write(batch)
-                batch = []
-        if batch:
+        while batch := await self._ready.batch():
             await self._write(batch)
 
     async def _write(self, jobs: Sequence[Job]) -> None:
-        began = self._clock()
         try:
-            await self._library.write(self._kb, [(job.draft, job.vectors) for job in jobs])
+            with self._writing:
+                await self._library.write(self._kb, [(job.draft, job.vectors) for job in jobs])
         except IngestError as error:
             if len(jobs) == 1:
                 self._fail(jobs[0], error)
                 return
-            for job in jobs:
-                await self._write([job])
+            for half in _halves(jobs):
+                await self._write(half)
             return
-        self.outcome.seconds["write"] += self._clock() - began
         for job in jobs:
-            done = self.outcome.replaced if job.pending.replaces else self.outcome.added
-            done.append(job.pending.id)
-            self._settle(job.pending, 0)
+            done = self.outcome.replaced if job.document.replaces else self.outcome.added
+            done.append(job.draft.id)
+            self._settle(job.document.file, 0)
 
     def _fail(self, job: Job, error: IngestError) -> None:
-        self.outcome.failed.append(as_reason(job.pending.source, error))
-        self._settle(job.pending, 0)
+        file = job.document.file
+        name = job.draft.id if file.divided else file.name
+        self.outcome.failed.append(as_reason(name, error))
+        self._settle(file, 0)
 
-    def _settle(self, pending: Pending, size: float) -> None:
-        self._pace.done += 1
+    def _settle(self, pending: Pending, size: float, count: int = 1) -> None:
+        self._pace.done += count
         self._pace.size += size
-        self._report(pending.source.name)
+        self._report(pending.name)
 
     def _report(self, file: str) -> None:
         pace = self._pace
@@ -228,32 +214,22 @@ class Stream:
         )
 
 
-@dataclass(slots=True)
-class _Pace:
-    """Sizes are in bytes of the files, because chunks are not known ahead."""
-
-    total: int
-    total_size: int
-    began: float
-    done: int = 0
-    size: float = 0.0
-
-    def seconds_left(self, now: float) -> float | None:
-        if self.size <= 0 or now <= self.began:
-            return None
-        left = max(self.total_size - self.size, 0.0) * (now - self.began) / self.size
-        return round(left, 1)
+def _take(documents: Iterator[Drafted | Lost]) -> list[Drafted | Lost]:
+    """The next few, none at the end."""
+    some: list[Drafted | Lost] = []
+    size = 0.0
+    for one in documents:
+        some.append(one)
+        size += one.size
+        if len(some) == _DOCUMENTS_AT_ONCE or size >= _SIZE_AT_ONCE:
+            break
+    return some
 
 
-def _groups(files: Sequence[Pending]) -> Iterator[list[Pending]]:
-    group: list[Pending] = []
-    for file in files:
-        group.append(file)
-        if len(group) == _FILES_AT_ONCE or sum(one.size for one in group) >= _BYTES_AT_ONCE:
-            yield group
-            group = []
-    if group:
-        yield group
+def _halves(jobs: Sequence[Job]) -> tuple[Sequence[Job], Sequence[Job]]:
+    """So that a few refused ones are found among many in few steps."""
+    middle = len(jobs) // 2
+    return jobs[:middle], jobs[middle:]
 
 
 def _first(failures: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -2,43 +2,62 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent.ingest.chunk_fields import evidence, wanted_of
 from agent.ingest.discovery import Source
-from agent.ingest.identity import Identities
+from agent.ingest.file_fields import file_fields, with_fields
+from agent.ingest.fingerprint import Fingerprint
+from agent.ingest.fixed_places import with_found
+from agent.ingest.identity import Identities, Identity, part_id
 from agent.ingest.inference import Inference
-from agent.ingest.loaded import Loaded
-from agent.ingest.loaders.registry import HEAD_BYTES, Loaders
+from agent.ingest.loaded import Loaded, Unreadable
+from agent.ingest.opening import WHOLE, Opened, Opener
 from agent.ingest.options import IngestOptions
-from agent.ingest.reading import DEFAULT_READING
 from agent.ingest.report import FileReason
+from agent.ingest.written import Value, Written
 from schemas.errors import IngestError
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """A file to take in. `size` is in bytes, `content` the digest of what was read."""
+    """A file to take in. `name` is that of its source; `documents` are those that are new or
+    changed, by key, with the digest of what was read; `size` is that of all of them, in bytes or
+    characters.
+    """
 
     source: Source
+    name: str
     id: str
     origin: str
-    content: str
+    documents: Mapping[str, str]
     size: int
-    replaces: bool
+    divided: bool
 
 
 @dataclass(slots=True)
 class Survey:
-    """`seen` are the ids of all files that exist, whatever becomes of them."""
+    """`seen` are the files that exist by id, whatever becomes of them; `stale` the ids of the
+    documents that are to be deleted once a file, by its id, is taken in.
+    """
 
     pending: list[Pending] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     failed: list[FileReason] = field(default_factory=list)
     seen: dict[str, Path] = field(default_factory=dict)
+    stale: dict[str, list[str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What a file that divides holds; `whole` once all of it was read."""
+
+    taken: set[str] = field(default_factory=set)
+    changed: dict[str, str] = field(default_factory=dict)
+    size: int = 0
+    whole: bool = True
 
 
 class Surveyor:
@@ -48,16 +67,16 @@ class Surveyor:
         self,
         identities: Identities,
         inference: Inference,
-        loaders: Loaders,
+        opener: Opener,
         options: IngestOptions,
-        fingerprint: str,
+        fingerprint: Fingerprint,
         *,
         adopt: bool = False,
     ) -> None:
         self.survey = Survey()
         self._identities = identities
         self._inference = inference
-        self._loaders = loaders
+        self._opener = opener
         self._options = options
         self._fingerprint = fingerprint
         self._adopt = adopt
@@ -67,7 +86,7 @@ class Surveyor:
             try:
                 self._look(source)
             except IngestError as error:
-                self.survey.failed.append(as_reason(source, error))
+                self.survey.failed.append(as_reason(source.name, error))
 
     def _look(self, source: Source) -> None:
         identity = self._identities.identify(source)
@@ -77,49 +96,137 @@ class Surveyor:
                 f"its id {identity.id!r} is that of another file of this run",
                 remedy="ingest the folder that contains both",
             )
-        raw = read(source.path, self._options.max_file_bytes)
-        content = digest(raw, self._fingerprint)
+        with self._opener.open(source, identity.id) as opened:
+            given = file_fields(self._options, identity.id, opened)
+            if opened.raw is None:
+                self._divided(source, identity, opened, given)
+            else:
+                self._whole(source, identity, opened, opened.raw, given)
+
+    def _whole(
+        self,
+        source: Source,
+        identity: Identity,
+        opened: Opened,
+        raw: bytes,
+        given: Mapping[str, Value],
+    ) -> None:
+        content = self._fingerprint.of_file(raw, opened.reading, given)
         if identity.stored == content:
             self.survey.unchanged.append(identity.id)
+        else:
+            self._check_place(identity)
+            self._see(completed(opened.document(), given, self._options))
+            changed = {WHOLE: content}
+            self._add(source, identity, changed, len(raw), divided=False)
+        self._settle(source, identity, {identity.id})
+
+    def _divided(
+        self, source: Source, identity: Identity, opened: Opened, given: Mapping[str, Value]
+    ) -> None:
+        parts = _Parts()
+        try:
+            for key, one in opened.documents():
+                self._part(identity, opened, key, one, parts, given=given)
+        except (IngestError, OSError) as error:
+            # the documents above are whole ones; what is below is not known
+            parts.whole = False
+            self.survey.failed.append(as_reason(source.name, as_ingest_error(error)))
+        if parts.changed:
+            self._add(source, identity, parts.changed, parts.size, divided=True)
+        if parts.whole:
+            self._settle(source, identity, parts.taken)
+
+    def _part(
+        self,
+        identity: Identity,
+        opened: Opened,
+        key: str,
+        one: Loaded | Unreadable,
+        parts: _Parts,
+        *,
+        given: Mapping[str, Value],
+    ) -> None:
+        id_ = part_id(identity.id, key)
+        if isinstance(one, Unreadable):
+            parts.taken.add(id_)
+            # without its key it is not known which document it was
+            parts.whole = parts.whole and key != WHOLE
+            self.survey.failed.append(FileReason(file=id_, reason=one.reason, line=one.line))
             return
+        if id_ in parts.taken or (key != WHOLE and id_ in self.survey.seen):
+            reason = f"there is another document with the key {key!r} above it in this file"
+            self.survey.failed.append(FileReason(file=id_, reason=reason, line=line_of(one)))
+            return
+        loaded = completed(one, given, self._options)
+        content = self._fingerprint.of_part(key, loaded, opened.reading)
+        if self._is_there(identity, id_, content):
+            self.survey.unchanged.append(id_)
+        else:
+            self._check_place(identity)
+            self._see(loaded)
+            parts.changed[key] = content
+            parts.size += len(loaded.text)
+        parts.taken.add(id_)
+
+    def _add(
+        self,
+        source: Source,
+        identity: Identity,
+        changed: Mapping[str, str],
+        size: int,
+        *,
+        divided: bool,
+    ) -> None:
+        name = source.name
+        pending = Pending(source, name, identity.id, identity.origin, changed, size, divided)
+        self.survey.pending.append(pending)
+
+    def _see(self, loaded: Loaded) -> None:
+        self._inference.see(loaded.fields)
+        self._inference.see(evidence(loaded, wanted_of(self._options)))
+
+    def _is_there(self, identity: Identity, id_: str, content: str) -> bool:
+        """A file that takes the place of another takes over its documents, the same ones too."""
+        stored = self._identities.stored(id_)
+        if stored is None or stored.content != content:
+            return False
+        return stored.origin == identity.origin or not self._adopt
+
+    def _check_place(self, identity: Identity) -> None:
         if identity.foreign and not self._adopt:
             raise IngestError(
                 f"{identity.id!r} is already there, from another folder",
                 remedy="ingest the folder that contains both, or let this file take its place "
                 "(adopt), if the folder has only moved",
             )
-        self._inference.see(self._loaded(source, raw).fields)
-        self.survey.pending.append(
-            Pending(
-                source,
-                identity.id,
-                identity.origin,
-                content,
-                len(raw),
-                replaces=identity.stored is not None,
-            )
-        )
 
-    def _loaded(self, source: Source, raw: bytes) -> Loaded:
-        loader = self._loaders.choose(source.path, raw[:HEAD_BYTES], DEFAULT_READING)
-        return next(loader.load(io.BytesIO(raw), DEFAULT_READING))
+    def _settle(self, source: Source, identity: Identity, taken: set[str]) -> None:
+        stale = self._identities.others(source, identity, taken)
+        if stale:
+            self._check_place(identity)
+            self.survey.stale[identity.id] = stale
 
 
-def read(path: Path, limit: int) -> bytes:
-    """The bytes of a file; IngestError if it is too large or cannot be read."""
-    try:
-        size = path.stat().st_size
-        if size > limit:
-            raise IngestError(f"it has {size} bytes; allowed are {limit}")
-        return path.read_bytes()
-    except OSError as error:
-        raise IngestError(f"it cannot be read: {error.strerror or error}") from error
+def completed(loaded: Loaded, given: Mapping[str, Value], options: IngestOptions) -> Loaded:
+    """With what its text says of itself, and then with what its file tells."""
+    return with_fields(with_found(loaded, options), given)
 
 
-def digest(raw: bytes, fingerprint: str) -> str:
-    """40 hexadecimal digits for a file's bytes and the way in which they are taken in."""
-    return hashlib.sha256(fingerprint.encode() + b"\0" + raw).hexdigest()[:40]
+def line_of(loaded: Loaded) -> int | None:
+    """The line of the first field that tells its own."""
+    for value in loaded.fields.values():
+        first = value if isinstance(value, Written) else value[0]
+        if first.line:
+            return first.line
+    return None
 
 
-def as_reason(source: Source, error: IngestError) -> FileReason:
-    return FileReason(file=source.name, reason=str(error), remedy=error.remedy)
+def as_ingest_error(error: IngestError | OSError) -> IngestError:
+    if isinstance(error, IngestError):
+        return error
+    return IngestError(f"it cannot be read: {error.strerror or error}")
+
+
+def as_reason(file: str, error: IngestError, line: int | None = None) -> FileReason:
+    return FileReason(file=file, reason=str(error), remedy=error.remedy, line=line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Note:
     line: int | None = None
 
 
+@lru_cache(maxsize=4096)  # the rows of a table ask for few names very often
 def name_key(name: str) -> str:
     """Two spellings of a field's name are one field if their keys are equal."""
     return unicodedata.normalize("NFKC", name).casefold().strip()

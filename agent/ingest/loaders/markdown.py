@@ -1,4 +1,4 @@
-"""Markdown and reStructuredText below front matter in YAML."""
+"""Markdown and reStructuredText below front matter in YAML or TOML."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from agent.ingest.decoding import decode
+from agent.ingest.decoding import decode, guess_note
 from agent.ingest.front_matter import split_front_matter
-from agent.ingest.loaded import Loaded
+from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.reading import Reading
+from agent.ingest.toml_front_matter import split_toml
 from agent.ingest.written import Note
 
 
@@ -17,7 +18,7 @@ class MarkdownLoader:
     """A file is one document."""
 
     name = "markdown"
-    suffixes = frozenset({".md", ".markdown", ".mdown", ".mkd"})
+    suffixes = frozenset({".md", ".markdown", ".mdown", ".mkd", ".rst"})
 
     def claims(self, head: bytes) -> bool:
         return False
@@ -25,11 +26,15 @@ class MarkdownLoader:
     def divides(self, path: PurePosixPath, reading: Reading) -> bool:
         return False
 
-    def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded]:
-        decoded = decode(file.read())
-        front, body = split_front_matter(decoded.text)
-        notes = front.notes
-        if decoded.guessed:
-            guess = f"is not UTF-8 and does not say its encoding; read as {decoded.encoding}"
-            notes = (Note(guess), *notes)
-        yield Loaded(body, front.fields, notes, front.doubtful)
+    def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded | Unreadable]:
+        yield below_front_matter(file, reading)
+
+
+def below_front_matter(file: BinaryIO, reading: Reading) -> Loaded:
+    """The text of a file and the fields above it."""
+    decoded = decode(file.read(), reading.encoding)
+    front, body = split_toml(decoded.text) or split_front_matter(decoded.text)
+    notes = front.notes
+    if decoded.guessed:
+        notes = (Note(guess_note(decoded.encoding)), *notes)
+    return Loaded(body, front.fields, notes, front.doubtful)

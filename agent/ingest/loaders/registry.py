@@ -6,7 +6,14 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from agent.ingest.loaded import Loader
+from agent.ingest.loaders.html import HtmlLoader
+from agent.ingest.loaders.json_files import JsonLoader
+from agent.ingest.loaders.json_lines import JsonLinesLoader
 from agent.ingest.loaders.markdown import MarkdownLoader
+from agent.ingest.loaders.pdf import PdfLoader
+from agent.ingest.loaders.plain import PlainLoader
+from agent.ingest.loaders.tables import TableLoader
+from agent.ingest.loaders.workbooks import WorkbookLoader
 from agent.ingest.reading import Reading
 from schemas.errors import IngestError
 
@@ -42,4 +49,14 @@ class Loaders:
         return found
 
 
-DEFAULT_LOADERS: tuple[Loader, ...] = (MarkdownLoader(),)
+DEFAULT_LOADERS: tuple[Loader, ...] = (
+    PdfLoader(),
+    WorkbookLoader(),
+    HtmlLoader(),
+    MarkdownLoader(),
+    TableLoader(),
+    TableLoader("tsv", frozenset({".tsv", ".tab"}), "\t"),
+    JsonLoader(),
+    JsonLinesLoader(),
+    PlainLoader(),
+)
