@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import zoneinfo
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import cached_property
 from pathlib import Path
@@ -16,14 +15,17 @@ import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
+from pydantic import JsonValue
 
 from agent.access.local import GrantedAccess
 from agent.backends import OLLAMA, Backends, Notify, Progress
 from agent.deferred import DeferredChat, DeferredEmbedder, DeferredWriter
-from agent.ingest.options import IngestOptions
+from agent.ingest.declared_schema import DeclaredSchema
 from agent.ingest.pipeline import Ingest
 from agent.ingest.report import IngestReport
 from agent.ingest.report import Progress as IngestProgress
+from agent.lint.findings import Finding
+from agent.lint.linter import lint
 from agent.models.chat import OllamaChat
 from agent.models.embedding import OllamaEmbedder
 from agent.models.extractive import ExtractiveWriter
@@ -34,10 +36,13 @@ from agent.ranking.policy import chain_of
 from agent.requests import AskOptions
 from agent.results import answer_of, events_of, result_of
 from agent.settings import Settings, load_settings
+from agent.store.assignments import read_assignments
 from agent.store.connection import Connection, Patience
 from agent.store.described import DescribedCatalog
 from agent.store.fusion import Fusion, Method
+from agent.store.reindexing import Reindexed
 from agent.store.store import MilvusStore
+from agent.taking_in import ingest_options, zone_of
 from graph.build import build_graph
 from graph.context import Budgets, Context
 from graph.ports import Catalog, Message, Searcher, Writer
@@ -45,9 +50,11 @@ from graph.serde import state_serializer
 from graph.state import Goal, Input, Output, State
 from schemas.access import LOCAL, Principal, Scope
 from schemas.answers import Answer, Event, EventKind, SearchResult
+from schemas.check import bind
 from schemas.collection import Collection
 from schemas.compile.milvus import Dialect
-from schemas.errors import SettingsError, UnknownDocument, UnknownKnowledgeBase, UsageError
+from schemas.errors import UnknownDocument, UnknownKnowledgeBase, UsageError
+from schemas.filters import EVERYTHING, Filter
 from schemas.hits import Document
 from schemas.plan import Plan
 
@@ -142,27 +149,36 @@ class Agent:
         kb: str | None = None,
         tags: Sequence[str] = (),
         prune: bool = False,
+        adopt: bool = False,
+        type_map: Path | None = None,
+        schema: DeclaredSchema | None = None,
         on_progress: Callable[[IngestProgress], None] | None = None,
     ) -> IngestReport:
-        """Take documents into a knowledge base, which is created where it does not exist."""
-        options = self.settings.ingest
+        """Take documents into a knowledge base, which is created where it does not exist.
+
+        `type_map` names a file with entries that come before those of the settings; `schema` is
+        applied first. For `tags`, `prune` and `adopt` see `Ingest.run`.
+        """
+        if schema is not None:
+            await self.apply_schema(schema, kb)
+        options = ingest_options(
+            self.settings.ingest,
+            await self.schema_of(kb),
+            zone=zone_of(self.settings.planning.timezone),
+            type_map=type_map,
+        )
         pipeline = Ingest(
             (await self.store()).library,
             await self.embedder(),
-            IngestOptions(
-                chunk_size=options.chunk_size,
-                chunk_overlap=options.chunk_overlap,
-                embed_batch=options.embed_batch,
-                write_chunks=options.write_batch,
-                access_fields=options.access_fields,
-                required_fields=options.required_fields,
-            ),
+            options,
+            chat=await self.chat() if options.extract else None,
         )
         return await pipeline.run(
             self.kb(kb),
             paths,
             tags=tags,
             prune=prune,
+            adopt=adopt,
             on_progress=on_progress or (lambda progress: None),
         )
 
@@ -172,18 +188,68 @@ class Agent:
         scope = self._granted(name, principal)
         return await (await self.store()).catalog.describe(name, scope)
 
+    async def schema_of(self, kb: str | None = None) -> DeclaredSchema:
+        """What is declared of a knowledge base, its inferred fields included; for those who
+        administer it, whatever they may see of its documents.
+        """
+        library = (await self.store()).library
+        name = self.kb(kb)
+        description, rules = await library.declared(name)
+        return DeclaredSchema.of(await library.fields(name) or (), description, rules)
+
+    async def apply_schema(self, declared: DeclaredSchema, kb: str | None = None) -> None:
+        """Store a schema; the knowledge base is created where it does not exist. UsageError if
+        a field that is there has another type.
+        """
+        library = (await self.store()).library
+        name = self.kb(kb)
+        declared.check_against(await library.fields(name) or ())
+        embedder = await self.embedder()
+        await library.prepare(
+            name,
+            declared.as_fields(),
+            dimension=await embedder.dimension(),
+            embedding_model=embedder.name,
+            access_fields=(*self.settings.ingest.access_fields, *declared.named("access")),
+        )
+        await library.declare(
+            name,
+            declared.as_fields(),
+            description=declared.description,
+            rules=declared.rules(),
+        )
+
+    async def lint(
+        self, kb: str | None = None, principal: Principal = LOCAL
+    ) -> tuple[Finding, ...]:
+        """What in the metadata that the principal may see is worth a look."""
+        name = self.kb(kb)
+        collection = await self.describe(name, principal)
+        documents = await self.documents(name, principal)
+        access = (await self.schema_of(name)).named("access")
+        return lint(collection, documents, (*self.settings.ingest.access_fields, *access))
+
     async def kbs(self, principal: Principal = LOCAL) -> tuple[str, ...]:
         """The names of the knowledge bases of which the principal may see anything."""
         names = await (await self.store()).library.names()
         return tuple(name for name in names if self._access.scope(principal, name) != Scope())
 
     async def documents(
-        self, kb: str | None = None, principal: Principal = LOCAL
+        self,
+        kb: str | None = None,
+        principal: Principal = LOCAL,
+        *,
+        filter_: Filter = EVERYTHING,
+        limit: int | None = None,
     ) -> tuple[Document, ...]:
-        """The documents that the principal may see, by id."""
+        """The documents that the principal may see and that match, by id, disabled ones too."""
         name = self.kb(kb)
         scope = self._granted(name, principal)
-        return await (await self.store()).documents.list(name, scope)
+        store = await self.store()
+        bound = None
+        if filter_ != EVERYTHING:
+            bound = bind(filter_, await store.catalog.describe(name, scope))
+        return await store.documents.list(name, scope, bound, limit=limit)
 
     async def document(
         self, doc_id: str, kb: str | None = None, principal: Principal = LOCAL
@@ -193,9 +259,80 @@ class Agent:
         scope = self._granted(name, principal)
         return await (await self.store()).documents.show(name, doc_id, scope)
 
-    async def set_enabled(self, doc_id: str, enabled: bool, kb: str | None = None) -> None:
-        """Hide a document from every search, or show it again."""
-        await (await self.store()).documents.set_enabled(self.kb(kb), doc_id, enabled)
+    async def set_enabled(
+        self, doc_id: str, enabled: bool, kb: str | None = None, *, passage: int | None = None
+    ) -> None:
+        """Hide a document, or the one passage of it with this index, from every search, or show
+        it again.
+        """
+        documents = (await self.store()).documents
+        if passage is None:
+            await documents.set_enabled(self.kb(kb), doc_id, enabled)
+        else:
+            await documents.set_passage_enabled(self.kb(kb), doc_id, passage, enabled)
+
+    async def set_metadata(
+        self, doc_id: str, changes: Mapping[str, JsonValue], kb: str | None = None
+    ) -> Document:
+        """Set values of a document and all its passages without embedding again; null takes one
+        away. UsageError for an unknown field, and for a value that is none of its type.
+        """
+        name = self.kb(kb)
+        await (await self.store()).library.set_metadata(name, doc_id, changes)
+        return await self.document(doc_id, name)
+
+    async def assign(
+        self,
+        doc_id: str,
+        assigned: Mapping[str, Sequence[str]],
+        unset: Sequence[str] = (),
+        kb: str | None = None,
+    ) -> Document:
+        """As `set_metadata`, from texts that are read in the type of their field."""
+        name = self.kb(kb)
+        fields = await (await self.store()).library.fields(name) or ()
+        changes = read_assignments(fields, assigned, name) | dict.fromkeys(unset)
+        return await self.set_metadata(doc_id, changes, name)
+
+    async def versions(
+        self, doc_id: str, kb: str | None = None, principal: Principal = LOCAL
+    ) -> tuple[Document, ...]:
+        """Replaced versions of a document that the principal may see, newest first."""
+        name = self.kb(kb)
+        scope = self._granted(name, principal)
+        return await (await self.store()).documents.versions(name, doc_id, scope)
+
+    async def restore(self, doc_id: str, version: str, kb: str | None = None) -> Document:
+        """Make a replaced version, named by its revision, the visible one again."""
+        name = self.kb(kb)
+        await (await self.store()).library.restore(name, doc_id, version)
+        return await self.document(doc_id, name)
+
+    async def reindex(
+        self,
+        kb: str | None = None,
+        *,
+        on_progress: Callable[[Reindexed], None] | None = None,
+    ) -> int:
+        """Embed every passage again with the configured model; how many there are."""
+        library = (await self.store()).library
+        return await library.reindex(
+            self.kb(kb),
+            await self.embedder(),
+            batch=self.settings.ingest.embed_batch,
+            on_progress=on_progress or (lambda progress: None),
+        )
+
+    async def backup(self, path: Path, kb: str | None = None) -> int:
+        """Write a knowledge base with everything in it to one file; how many documents it has."""
+        return await (await self.store()).library.backup(self.kb(kb), path)
+
+    async def restore_backup(
+        self, path: Path, kb: str | None = None, *, replace: bool = False
+    ) -> str:
+        """Make a knowledge base of a backup, under its own name unless one is given; the name."""
+        library = (await self.store()).library
+        return await library.restore_backup(path, kb, replace=replace)
 
     async def delete(self, doc_id: str, kb: str | None = None) -> None:
         """Delete a document with its passages."""
@@ -208,14 +345,7 @@ class Agent:
 
     def today(self) -> dt.date:
         """The present day in the configured zone; the only place where the clock is read."""
-        name = self.settings.planning.timezone
-        try:
-            zone = zoneinfo.ZoneInfo(name) if name else None
-        except (zoneinfo.ZoneInfoNotFoundError, ValueError) as error:
-            raise SettingsError(
-                f"planning.timezone: {name!r} is not a time zone; give an IANA name such as "
-                "Europe/Berlin"
-            ) from error
+        zone = zone_of(self.settings.planning.timezone)
         return dt.datetime.now(zone).date()
 
     async def store(self) -> MilvusStore:
@@ -228,6 +358,8 @@ class Agent:
                 address.token,
                 dialect=Dialect(settings.dialect) if settings.dialect else None,
                 patience=Patience(call=settings.timeout_s),
+                locks=self.settings.paths.data / "locks",
+                files=self.backends.runtime_config().milvus_dir if address.embedded else None,
             )
             self._closing.push_async_callback(connection.close)
             self._store = MilvusStore.over(

@@ -102,7 +102,7 @@ def references(refs: tuple[HitRef, ...], context: Context) -> tuple[Reference, .
             heading=passage.heading,
             text=passage.text,
             score=ref.score,
-            metadata=passage.metadata,
+            metadata=context.shown(passage).metadata,
         )
         for number, (ref, passage) in enumerate(found, start=1)
     )

@@ -23,6 +23,7 @@ from pydantic_settings import (
 from pydantic_settings.exceptions import SettingsError as SourceError
 from yaml import YAMLError
 
+from schemas.collection import FieldType
 from schemas.errors import SettingsError
 from schemas.plan import Mode
 
@@ -57,7 +58,7 @@ class ModelSettings(Section):
     )
     gguf: Path | None = Field(None, description="a GGUF file for the embedded chat model")
     hub: bool = Field(True, description="may fetch weights from a model hub before the registry")
-    threads: int | None = Field(None, ge=1, description="default: cores minus one")
+    threads: int | None = Field(None, ge=1, description="of the embedded model; default: cores")
     context: int = Field(4096, ge=512, description="tokens of the model's window")
     keep_alive: str = Field("30m", description="how long an idle model stays loaded")
     connect_timeout_s: float = Field(3.0, gt=0)
@@ -94,6 +95,27 @@ class IngestSettings(Section):
     )
     required_fields: tuple[str, ...] = Field(
         (), description="a document without one of these is rejected"
+    )
+    types: dict[str, FieldType] = Field(
+        default_factory=dict, description="types of fields by name, instead of inferring them"
+    )
+    max_fields: int = Field(32, ge=1, description="rarer fields are kept, but cannot be filtered")
+    max_file_bytes: int = Field(64 * 1024 * 1024, ge=1, description="larger files fail")
+    tag_field: str = "tags"
+    tag_rules: Literal["", "builtin"] | dict[str, tuple[str, ...]] = Field(
+        "", description="words by the tag that they add where they stand in title or headings"
+    )
+    file_fields: tuple[
+        Literal["file_name", "file_type", "folder", "modified_day", "size_bytes"], ...
+    ] = Field((), description="what the file system knows, as fields")
+    chunk_fields: tuple[Literal["page", "section", "keywords", "entities"], ...] = Field(
+        ("page",), description="metadata that passages have of their own"
+    )
+    extract: tuple[str, ...] = Field(
+        (), description="fields that the model may read from a text where the author gave none"
+    )
+    type_map: tuple[dict[str, Any], ...] = Field(
+        (), description="how files of a kind are read: the first entry whose `match` fits"
     )
 
 

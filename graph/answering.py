@@ -30,7 +30,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
             text = unsaid
         else:
             text = ""
-            passages = [hit.passage for hit in hits]
+            passages = [context.shown(hit.passage) for hit in hits]
             for note in _preface(state, language):
                 text += note
                 tell("text", note)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from graph.ports import Access, Catalog, Chat, Planning, Ranker, Searcher, Writer
 from schemas.access import Principal, Scope
+from schemas.collection import Collection, Field
+from schemas.defaults import with_defaults
 from schemas.hits import Passage
 
 
@@ -38,6 +41,17 @@ class Context:
     search_after_failure: bool = True
     candidates: int = 50
     passages: dict[str, Passage] = field(default_factory=dict)
+    fields: dict[str, tuple[Field, ...]] = field(default_factory=dict)
 
     def scope(self, kb: str) -> Scope:
         return self.access.scope(self.principal, kb)
+
+    def keep(self, passages: Iterable[Passage], collection: Collection) -> None:
+        """Keep passages of one collection that have been found to lie in the scope."""
+        self.passages.update({passage.id: passage for passage in passages})
+        self.fields[collection.name] = collection.fields
+
+    def shown(self, passage: Passage) -> Passage:
+        """The passage for people: missing values as their fields' defaults."""
+        metadata = with_defaults(passage.metadata, self.fields.get(passage.kb, ()))
+        return passage.model_copy(update={"metadata": metadata})

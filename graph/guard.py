@@ -22,7 +22,7 @@ def guard(scope: Scope, collection: Collection) -> Callable[[Passage], bool]:
     if scope.filter == NOTHING:
         return lambda passage: False
     try:
-        holds = to_predicate(bind(scope.filter, collection), exact=True)
+        holds = to_predicate(bind(scope.filter, collection, literal=True), exact=True)
     except FilterError:
         return lambda passage: False
     return lambda passage: holds(passage.metadata)

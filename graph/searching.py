@@ -47,7 +47,7 @@ async def search(state: State, runtime: Runtime[Context]) -> State:
             else:
                 found.append(await context.searcher.search(query, scope))
         hits = [hit for hit in _interleaved(found) if inside(hit.passage)]
-        context.passages.update({hit.passage.id: hit.passage for hit in hits})
+        context.keep((hit.passage for hit in hits), collection)
     for part, milliseconds in ((p, ms) for one in found for p, ms in one.timings_ms.items()):
         watch.add(f"search.{part}", milliseconds)
     refs = tuple(_ref(hit) for hit in hits)
@@ -128,9 +128,10 @@ async def recalled(state: State, context: Context) -> list[Hit]:
             missing.setdefault(ref.kb, []).append(ref.id)
     for kb, ids in missing.items():
         scope = context.scope(kb)
-        inside = guard(scope, await context.catalog.describe(kb, scope))
+        collection = await context.catalog.describe(kb, scope)
+        inside = guard(scope, collection)
         fetched = await context.searcher.passages(kb, ids, scope)
-        known.update({passage.id: passage for passage in fetched if inside(passage)})
+        context.keep(filter(inside, fetched), collection)
     return [
         Hit(passage=known[ref.id], score=ref.score, scores=ref.scores)
         for ref in state["hits"]

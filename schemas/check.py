@@ -7,6 +7,7 @@ from typing import assert_never
 
 from schemas.coercion import coerce
 from schemas.collection import Collection, Field
+from schemas.defaults import without_defaults
 from schemas.errors import FilterError
 from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, check_size, leaves
 from schemas.operators import OPERATOR_TYPES, allowed_ops
@@ -36,14 +37,18 @@ class Checked:
     bound: Bound | None
 
 
-def check(f: Filter, c: Collection) -> Checked:
-    """Check every comparison; nothing is dropped, and one problem is enough for no bound filter."""
+def check(f: Filter, c: Collection, *, literal: bool = False) -> Checked:
+    """Check every comparison; nothing is dropped, and one problem is enough for no bound filter.
+
+    A comparison with the word that a field's missing values are shown as asks for missing
+    values, unless `literal`: scopes are, since a word for display may not decide on access.
+    """
     try:
         check_size(f)
     except FilterError as error:
         return Checked((Problem(code="too_large", message=str(error)),), None)
     problems: list[Problem] = []
-    root = _bound(f, c, problems)
+    root = _bound(f if literal else without_defaults(f, c), c, problems)
     if problems:
         return Checked(tuple(problems), None)
     notes = dict.fromkeys(
@@ -52,9 +57,9 @@ def check(f: Filter, c: Collection) -> Checked:
     return Checked((), Bound(root=root, collection=c, notes=tuple(notes)))
 
 
-def bind(f: Filter, c: Collection) -> Bound:
+def bind(f: Filter, c: Collection, *, literal: bool = False) -> Bound:
     """The bound filter; raises FilterError with all problems in one message."""
-    checked = check(f, c)
+    checked = check(f, c, literal=literal)
     if checked.bound is None:
         raise FilterError("; ".join(problem.message for problem in checked.problems))
     return checked.bound

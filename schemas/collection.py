@@ -105,12 +105,15 @@ class Profile(Shape):
 
 class Field(Shape):
     """One facet. `values` are the known values as people write them, all of them if
-    `profile.complete`; `synonyms` maps a value to other words for it.
+    `profile.complete`; `synonyms` maps a value to other words for it. `aliases` are other names
+    of the field; `default` is the word that a missing value is shown as, never a stored value.
     """
 
     name: str
     type: FieldType
     description: str = ""
+    aliases: tuple[str, ...] = ()
+    default: str = ""
     values: tuple[Scalar, ...] = ()
     synonyms: Mapping[str, tuple[str, ...]] = Attribute(default_factory=dict)
     column: Column | None = None

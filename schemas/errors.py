@@ -15,6 +15,8 @@ FacetwiseError
 ├── StoreError
 │   ├── StoreUnavailable      (retryable)
 │   ├── StoreDamaged
+│   ├── LayoutUnsupported     written by a version that keeps knowledge bases otherwise
+│   ├── BackupDamaged
 │   └── DimensionMismatch
 ├── RuntimeUnavailable        the background process is gone (retryable)
 └── IngestError               one document cannot be taken in
@@ -106,6 +108,15 @@ class StoreUnavailable(StoreError):
 
 class StoreDamaged(StoreError):
     code = "store_damaged"
+
+
+class LayoutUnsupported(StoreError):
+    code = "layout_unsupported"
+
+
+class BackupDamaged(StoreError):
+    code = "backup_damaged"
+    default_remedy = "use another copy of the backup; nothing was changed"
 
 
 class DimensionMismatch(StoreError):

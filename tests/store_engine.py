@@ -55,7 +55,13 @@ MUTATIONS = (
 @contextmanager
 def served_lite(folder: Path, port: int | None = None) -> Iterator[str]:
     """The URI of a Milvus Lite that serves the folder; on a free port unless one is given."""
-    port = port or free_port()
+    with lite_process(folder, port or free_port()) as (uri, _):
+        yield uri
+
+
+@contextmanager
+def lite_process(folder: Path, port: int) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The URI with the process, which may be killed."""
     command = [sys.executable, "-m", "milvus_lite", "server", "--host", "127.0.0.1"]
     process = subprocess.Popen(
         [*command, "--port", str(port), "--data-dir", str(folder)],
@@ -64,7 +70,7 @@ def served_lite(folder: Path, port: int | None = None) -> Iterator[str]:
     )
     try:
         _await_port(port, process)
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", process
     finally:
         process.terminate()
         process.wait(30)

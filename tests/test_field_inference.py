@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from agent.ingest import dates
 from agent.ingest.coercion import Misfit, coerce
 from agent.ingest.front_matter import split_front_matter
 from agent.ingest.inference import Inference
@@ -347,3 +348,27 @@ async def test_a_value_beyond_any_column_is_kept_in_part_and_told(tmp_path: Path
     assert len(str(drafts["a.md"])) < 2_000
     assert [(note.file, note.field) for note in report.notes] == [("a.md", "raw_html")]
     assert "190000 bytes" in report.notes[0].message
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("5 January 2024", "2024-01-05"),
+        ("January 5, 2024", "2024-01-05"),
+        ("Jan. 5 2024", "2024-01-05"),
+        ("05-Jan-2024", "2024-01-05"),
+        ("1st Sept 2023", "2023-09-01"),
+        ("may 31st, 2024", "2024-05-31"),
+        ("2024.1.5", "2024-01-05"),
+        ("２０２４年１月５日", "2024-01-05"),
+        ("31 February 2024", None),
+        ("5 Janvier 2024", None),
+        ("version 5 2024", None),
+        ("05/01/2024", None),
+        ("2024-01", None),
+    ],
+)
+def test_days_as_people_write_them(text: str, day: str | None) -> None:
+    read = dates.to_day(text)
+    assert (read.isoformat() if read else None) == day
+    assert dates.is_day_shaped(text) == (day is not None or text == "31 February 2024")

@@ -196,3 +196,30 @@ def test_mentions_stand_in_the_text_and_do_not_overlap(text: str) -> None:
         assert mention.choices
     for first, second in pairwise(mentions):
         assert first.end <= second.start
+
+
+NAMED = Collection(
+    name="named",
+    version="1",
+    fields=(
+        Field(
+            name="department",
+            type=FieldType.STRING,
+            aliases=("unit", "所属单位"),
+            values=("HR", "Legal"),
+            default="unassigned",
+        ),
+        Field(name="office", type=FieldType.STRING, values=("HR", "Oslo")),
+    ),
+)
+
+
+@pytest.mark.parametrize("question", ["documents whose unit is HR", "所属单位是HR的文档"])
+def test_an_alias_names_its_field(question: str) -> None:
+    (mention,) = (m for m in link(question, NAMED) if m.words == "HR")
+    assert mention.choices[0].field == "department"
+
+
+def test_the_word_for_missing_values_is_known() -> None:
+    (mention,) = link("unassigned documents", NAMED)
+    assert [(c.field, c.value) for c in mention.choices] == [("department", "unassigned")]

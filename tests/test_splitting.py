@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent.ingest.loaded import Markup
 from agent.ingest.restructured import is_restructured
 from agent.ingest.splitting import Splitter, outline
 from schemas.drafts import ChunkDraft
@@ -240,3 +241,76 @@ def test_a_heading_alone_is_kept() -> None:
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\n\n"])
 def test_no_text_makes_no_chunks(text: str) -> None:
     assert split(text) == ()
+
+
+LONG_TABLE = "| name | price |\n|------|-------|\n" + "".join(
+    f"| item {number} | {number} |\n" for number in range(60)
+)
+LONG_CODE = "```python\n" + "".join(f"line_{number} = {number}\n" for number in range(80)) + "```\n"
+LONG_GRID = "+------+\n| name |\n+======+\n" + "".join(f"| {n:04} |\n+------+\n" for n in range(60))
+LITERAL = "Title\n=====\n\nSome text::\n\n  x\n\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        (f"# T\n\nintro\n\n{LONG_TABLE}\nend", "| name | price |\n|------|-------|"),
+        (f"# T\n\n{LONG_CODE}\nend", "```python"),
+        (f"{LITERAL}{LONG_GRID}\nend", "+------+\n| name |\n+======+"),
+    ],
+)
+def test_each_window_of_a_long_block_is_embedded_with_its_head(text: str, head: str) -> None:
+    chunks = split(text, 200, 40)
+    assert_covers(text, chunks)
+    start, end = text.index(head), text.rindex("end")
+    inside = [c for c in chunks if start + len(head) < c.start < end - 4]
+    assert len(inside) >= 4
+    assert all(f"{head}\n{chunk.text}" in chunk.embed_text for chunk in inside)
+    assert all(head not in chunk.text for chunk in inside)
+    assert all(len(chunk.text) <= 200 for chunk in chunks)
+
+
+def test_blocks_up_to_twice_the_size_stay_whole() -> None:
+    code = "```\n" + "x = 1\n\n" * 40 + "```"
+    text = f"# T\n\n{'Some words. ' * 20}\n\n{code}\n\nafter"
+    assert any(code in chunk.text for chunk in split(text, 200, 40))
+
+
+def test_plain_text_has_no_markup() -> None:
+    text = "# no heading\n\n```\nno code\n\n| a | b |\n|---|---|\n" + "word " * 100
+    outlined = outline(text, Markup.PLAIN)
+    assert (outlined.headings, outlined.blocks) == ((), ())
+    chunks = Splitter(100, 20).split(text, outlined)
+    assert_covers(text, chunks)
+    assert all(chunk.heading == () for chunk in chunks)
+    assert chunks[0].embed_text.startswith("# no heading")
+
+
+@given(st.lists(st.text("ab \n", max_size=80), min_size=1, max_size=6), st.integers(10, 60))
+def test_a_chunk_knows_its_page(parts: list[str], size: int) -> None:
+    text, pages = "", []
+    for part in parts:
+        pages.append(len(text))
+        text += part
+    for chunk in Splitter(size, size // 4).split(text, outline(text), pages=pages):
+        page = chunk.metadata["page"]
+        assert isinstance(page, int)
+        assert pages[page - 1] <= chunk.start
+        assert page == len(pages) or chunk.start < pages[page]
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "count"),
+    [
+        ("# Only title\nshort body", 800, 1),
+        ("# A\n" + "One sentence here. " * 2700 + "\n# B\nx", 800, 2),
+    ],
+)
+def test_every_chunk_has_its_place(text: str, size: int, count: int) -> None:
+    chunks = split(text, size, 200)
+    assert len(chunks) >= count
+    assert [chunk.index for chunk in chunks] == list(range(len(chunks)))
+    assert all(chunk.heading in (("Only title",), ("A",), ("B",)) for chunk in chunks)
+    assert all(chunk.heading[0] in chunk.embed_text for chunk in chunks)
+    assert all(len(chunk.text) <= size for chunk in chunks)
+    assert len({id(chunk.metadata) for chunk in chunks}) == len(chunks)

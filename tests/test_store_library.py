@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent.store.archive import archived
 from agent.store.bases import Bases
 from agent.store.batch import DocumentsRefused
 from agent.store.catalog import MilvusCatalog
@@ -120,7 +121,8 @@ async def test_deleting_removes_document_chunks_and_versions(uri: str) -> None:
     assert await library.delete("delete", ["a", "never there"]) == 1
     assert {p.doc_id for p in await visible(uri, "delete")} == {"b"}
     assert await stored_chunks(uri, "delete") == 2
-    assert await library.versions("delete", "a") == ()
+    bases = Bases(Connection(uri))
+    assert await archived(bases, (await bases.own("delete")).catalogue, ["a"]) == []
 
 
 @pytest.mark.parametrize("changes", range(CHANGES))
@@ -178,6 +180,52 @@ async def test_finish_sweeps_what_a_dead_process_left(uri: str) -> None:
         await dying.write("orphans", embedded(draft("new")))
     await later.finish("orphans")
     assert await stored_chunks(uri, "orphans") == 2
+
+
+@pytest.mark.parametrize("action", ["set", "restore", "delete"])
+@pytest.mark.parametrize("changes", range(2, 9))
+async def test_a_change_cut_off_anywhere_is_cleared_up_by_the_next_run(
+    uri: str, action: str, changes: int
+) -> None:
+    kb = f"{action} cut off after {changes}"
+    clock = Clock()
+    library = await prepared(uri, kb, clock=clock)
+    await library.write(kb, embedded(draft("a", ("old 1", "old 2", "old 3"))))
+    clock.pass_minutes(1)
+    await library.write(kb, embedded(draft("a", ("v1 a", "v1 b")), draft("b")))
+    await library.finish(kb)
+    (version,) = await MilvusDocuments(Connection(uri)).versions(kb, "a", ALL)
+    dying = MilvusLibrary(StoppingConnection(uri, changes), now=clock)
+    with contextlib.suppress(StoreUnavailable):
+        match action:
+            case "set":
+                await dying.set_metadata(kb, "a", {"price": 2.0})
+            case "restore":
+                await dying.restore(kb, "a", version.revision)
+            case _:
+                await dying.delete(kb, ["a"])
+    texts = [p.text for p in await visible(uri, kb) if p.doc_id == "a"]
+    assert texts in ([], ["v1 a", "v1 b"], ["old 1", "old 2", "old 3"])
+    clock.pass_minutes(5)
+    again = MilvusLibrary(Connection(uri), now=clock)
+    await again.write(kb, embedded(draft("a", ("v3",))))
+    await again.finish(kb)
+    assert [p.text for p in await visible(uri, kb) if p.doc_id == "a"] == ["v3"]
+    assert await stored_chunks(uri, kb) == 3
+
+
+async def test_leftovers_too_young_to_be_judged_are_looked_for_again(uri: str) -> None:
+    clock = Clock()
+    library = await prepared(uri, "young", clock=clock)
+    await library.write("young", embedded(draft("a")))
+    await library.finish("young")
+    dying = MilvusLibrary(StoppingConnection(uri, 2), now=clock)
+    with pytest.raises(StoreUnavailable):
+        await dying.write("young", embedded(draft("new")))
+    for minutes, chunks in ((0, 4), (5, 2)):
+        clock.pass_minutes(minutes)
+        await MilvusLibrary(Connection(uri), now=clock).finish("young")
+        assert await stored_chunks(uri, "young") == chunks
 
 
 async def test_a_new_field_is_filterable_and_nothing_is_lost(uri: str) -> None:
@@ -305,44 +353,6 @@ async def test_drop_removes_all_of_it(uri: str) -> None:
     await library.drop("dropped")
     assert "dropped" not in await library.names()
     assert await Bases(Connection(uri)).generations("dropped") == []
-
-
-async def test_metadata_is_set_on_all_chunks_without_embedding(uri: str) -> None:
-    library = await prepared(uri, "set")
-    own = ({"Pick #": 1}, {"Pick #": 2})
-    await library.write("set", embedded(draft("a", chunk_metadata=own, department="HR", price=1.0)))
-    await library.set_metadata("set", "a", {"department": "Sales", "price": None, "note": "n"})
-    assert [dict(p.metadata) for p in await visible(uri, "set")] == [
-        {"department": "Sales", "note": "n", "Pick #": 1},
-        {"department": "Sales", "note": "n", "Pick #": 2},
-    ]
-    connection = Connection(uri)
-    collection = await MilvusCatalog(connection).describe("set", ALL)
-    assert collection.field("department").values == ("Sales",)
-    sales = bound(collection, {"op": "eq", "field": "department", "value": "sales"})
-    assert await MilvusSearcher(connection, HashEmbedder()).count("set", sales, ALL) == 1
-    with pytest.raises(UsageError, match="published"):
-        await library.set_metadata("set", "a", {"published": "some day"})
-    with pytest.raises(UnknownDocument):
-        await library.set_metadata("set", "nobody", {})
-
-
-async def test_versions_are_kept_listed_and_restored(uri: str) -> None:
-    clock = Clock()
-    library = await prepared(uri, "versions", clock=clock)
-    for number in range(5):
-        clock.pass_minutes(1)
-        metadata: dict[str, Any] = {"Pick #": number}
-        await library.write("versions", embedded(draft("a", (f"version {number}",), **metadata)))
-    old = await library.versions("versions", "a")
-    assert [version.metadata["Pick #"] for version in old] == [3, 2, 1]
-    assert [p.text for p in await visible(uri, "versions")] == ["version 4"]
-    await library.restore("versions", "a", old[1].revision)
-    assert [(p.text, p.metadata) for p in await visible(uri, "versions")] == [
-        ("version 2", {"Pick #": 2})
-    ]
-    with pytest.raises(UnknownDocument, match="no version 'x'"):
-        await library.restore("versions", "a", "x")
 
 
 async def test_a_disabled_document_stays_disabled_when_it_is_replaced(uri: str) -> None:

@@ -20,7 +20,7 @@ from agent.store.profiles import Tally
 from agent.store.revisions import is_stale, new_revision
 from schemas.collection import Encoding, Field, FieldType
 from schemas.compile.list_columns import SEPARATOR
-from schemas.errors import IngestError, StoreDamaged
+from schemas.errors import IngestError, LayoutUnsupported, StoreDamaged
 
 
 @given(st.text(min_size=1))
@@ -228,6 +228,6 @@ def test_a_catalogue_that_cannot_be_read_is_damage() -> None:
     with pytest.raises(StoreDamaged, match="'c'"):
         read_catalogue("{", "c")
     newer = catalogue.model_copy(update={"layout": 99})
-    with pytest.raises(StoreDamaged, match="layout 99") as caught:
+    with pytest.raises(LayoutUnsupported, match="layout 99") as caught:
         read_catalogue(newer.model_dump_json(), "c")
     assert caught.value.remedy == "update facetwise"

@@ -20,7 +20,7 @@ from schemas.access import Scope
 from schemas.check import bind
 from schemas.collection import Collection
 from schemas.compile.predicate import to_predicate
-from schemas.errors import DimensionMismatch, UnknownKnowledgeBase
+from schemas.errors import DimensionMismatch, UnknownDocument, UnknownKnowledgeBase
 from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op
 from tests.store_engine import (
     ALL,
@@ -224,11 +224,18 @@ async def test_a_disabled_passage_is_not_found(uri: str) -> None:
     await library.write("passage off", embedded(draft("a", ("one", "two"))))
     control = MilvusDocuments(Connection(uri))
     first, second = await control.passages("passage off", "a", ALL)
-    await control.set_passage_enabled("passage off", first.id, False)
+    assert first.text == "one"
+    await control.set_passage_enabled("passage off", "a", 0, False)
     searcher = MilvusSearcher(Connection(uri), HashEmbedder())
     everything = bound(await described(uri, "passage off"))
     found = await searcher.search(Query("passage off", "one", everything, 5), ALL)
     assert [hit.passage.id for hit in found.hits] == [second.id]
+    listed = await searcher.search(Query("passage off", "", everything, 5), ALL)
+    assert [hit.passage.id for hit in listed.hits] == [second.id]
+    with pytest.raises(UnknownDocument, match="no passage 2; it has 2, from 0 to 1"):
+        await control.set_passage_enabled("passage off", "a", 2, False)
+    await control.set_passage_enabled("passage off", "a", 0, True)
+    assert len(await control.passages("passage off", "a", ALL)) == 2
 
 
 async def test_chunks_have_metadata_of_their_own(uri: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands about what a knowledge base holds: schema, docs."""
+"""Commands about the documents of a knowledge base."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agent.cli.session import Json, Kb, show, show_json, with_agent
+from agent.cli.session import (
+    FilterOption,
+    Json,
+    Kb,
+    parse_filter_option,
+    show,
+    show_json,
+    with_agent,
+)
 
 if TYPE_CHECKING:
-    from schemas.collection import Collection, Field
+    from collections.abc import Sequence
+
+    from agent.app import Agent
+    from schemas.collection import Field
+    from schemas.hits import Document
 
 docs = typer.Typer(
     help="Documents of a knowledge base.", no_args_is_help=True, rich_markup_mode=None
@@ -17,43 +29,17 @@ docs = typer.Typer(
 
 DocId = Annotated[str, typer.Argument(help="The document's id, as `docs list` shows it.")]
 
-TOP_VALUES = 8
-
-
-def schema(kb: Kb = None, as_json: Json = False) -> None:
-    """Show fields, types, values and what is missing."""
-    collection = with_agent(lambda agent: agent.describe(kb))
-    if as_json:
-        show_json(collection.model_dump(mode="json", exclude={"fields": {"__all__": {"values"}}}))
-    else:
-        show(schema_text(collection))
-
-
-def schema_text(collection: Collection) -> str:
-    """One line a field: type, number of values, top values or range, share missing."""
-    lines = [f"{collection.name}: {len(collection.fields)} fields"]
-    lines += [_field_line(field) for field in collection.fields]
-    return "\n".join(lines)
-
-
-def _field_line(field: Field) -> str:
-    profile = field.profile
-    if profile is None:
-        return f"{field.name:<20} {field.type}"
-    distinct = "?" if profile.distinct is None else str(profile.distinct)
-    if profile.minimum is not None:
-        values = f"{profile.minimum} … {profile.maximum}"
-    else:
-        values = ", ".join(f"{value} ({count})" for value, count in profile.top[:TOP_VALUES])
-    missing = f"{profile.missing_share:.0%} missing"
-    partial = "" if profile.complete else ", from a sample"
-    return f"{field.name:<20} {field.type:<12} {distinct:>6} values{partial}, {missing}: {values}"
-
 
 @docs.command("list")
-def list_documents(kb: Kb = None, as_json: Json = False) -> None:
-    """List the documents."""
-    documents = with_agent(lambda agent: agent.documents(kb))
+def list_documents(
+    kb: Kb = None,
+    filter_: FilterOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="At most so many.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the documents, disabled ones too."""
+    asked = parse_filter_option(filter_)
+    documents = with_agent(lambda agent: agent.documents(kb, filter_=asked, limit=limit))
     if as_json:
         show_json([document.model_dump(mode="json") for document in documents])
         return
@@ -63,30 +49,126 @@ def list_documents(kb: Kb = None, as_json: Json = False) -> None:
 
 
 @docs.command("show")
-def show_document(doc_id: DocId, kb: Kb = None, as_json: Json = False) -> None:
+def show_document(
+    doc_id: DocId,
+    kb: Kb = None,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="With the versions that it replaced.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Show one document's metadata."""
-    document = with_agent(lambda agent: agent.document(doc_id, kb))
+
+    async def work(agent: Agent) -> tuple[Document, tuple[Document, ...], tuple[Field, ...]]:
+        replaced = await agent.versions(doc_id, kb) if versions else ()
+        document = await agent.document(doc_id, kb)
+        return document, replaced, () if as_json else (await agent.describe(kb)).fields
+
+    document, replaced, fields = with_agent(work)
     if as_json:
-        show_json(document)
+        shown = document.model_dump(mode="json")
+        if versions:
+            shown["versions"] = [version.model_dump(mode="json") for version in replaced]
+        show_json(shown)
         return
-    show(f"{document.id}: {document.title}\nsource: {document.source}")
-    for name, value in document.metadata.items():
-        show(f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+    show(document_text(document, fields))
+    for version in replaced:
+        show(version_line(version))
+
+
+def document_text(document: Document, fields: Sequence[Field] = ()) -> str:
+    """Metadata a line each; what is missing as the default of its field, where there is one."""
+    from schemas.defaults import with_defaults
+
+    state = "" if document.enabled else "\ndisabled"
+    lines = [f"{document.id}: {document.title}\nsource: {document.source}{state}"]
+    for name, value in with_defaults(document.metadata, fields).items():
+        lines.append(f"{name}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+    return "\n".join(lines)
+
+
+def version_line(version: Document) -> str:
+    return (
+        f"version {version.revision}\t{version.ingested_at[:19]}\t{version.chunks} passages\t"
+        f"{version.title}"
+    )
+
+
+@docs.command("set")
+def set_values(
+    doc_id: DocId,
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(help="FIELD=VALUE …; a list as tags=a,b or as tags=a tags=b."),
+    ] = None,
+    unset: Annotated[
+        list[str] | None,
+        typer.Option("--unset", help="Take a field's value away; may be repeated."),
+    ] = None,
+    kb: Kb = None,
+    as_json: Json = False,
+) -> None:
+    """Set metadata of a document and all its passages, without embedding again."""
+    assigned = parse_assignments(values or ())
+    document = with_agent(lambda agent: agent.assign(doc_id, assigned, tuple(unset or ()), kb))
+    show_json(document) if as_json else show(document_text(document))
+
+
+def parse_assignments(texts: Sequence[str]) -> dict[str, list[str]]:
+    """`field=value` texts by field. UsageError for one without a field."""
+    from schemas.errors import UsageError
+
+    assigned: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise UsageError(f"{text!r} sets nothing; write FIELD=VALUE")
+        assigned.setdefault(name.strip(), []).append(value)
+    return assigned
+
+
+@docs.command("versions")
+def versions(doc_id: DocId, kb: Kb = None, as_json: Json = False) -> None:
+    """List the versions that a document has replaced, newest first."""
+    found = with_agent(lambda agent: agent.versions(doc_id, kb))
+    if as_json:
+        show_json([version.model_dump(mode="json") for version in found])
+        return
+    for version in found:
+        show(version_line(version))
+
+
+@docs.command("restore")
+def restore(
+    doc_id: DocId,
+    version: Annotated[str, typer.Argument(help="The version, as `docs versions` shows it.")],
+    kb: Kb = None,
+    as_json: Json = False,
+) -> None:
+    """Make a replaced version the visible one again; the present one becomes a version."""
+    document = with_agent(lambda agent: agent.restore(doc_id, version, kb))
+    show_json(document) if as_json else show(f"{doc_id} is again as in version {version}")
 
 
 @docs.command("disable")
 def disable(
     doc_id: DocId,
     kb: Kb = None,
+    passage: Annotated[
+        int | None, typer.Option("--passage", min=0, help="Only the passage with this number.")
+    ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Show it again.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Hide a document from every search, without deleting it."""
-    with_agent(lambda agent: agent.set_enabled(doc_id, undo, kb))
+    """Hide a document, or one passage of it, from every search, without deleting it."""
+    with_agent(lambda agent: agent.set_enabled(doc_id, undo, kb, passage=passage))
     if as_json:
-        show_json({"id": doc_id, "enabled": undo})
-    else:
-        show(f"{doc_id} is {'enabled' if undo else 'disabled'}")
+        show_json(
+            {"id": doc_id, "enabled": undo} | ({} if passage is None else {"passage": passage})
+        )
+        return
+    what = doc_id if passage is None else f"passage {passage} of {doc_id}"
+    show(f"{what} is {'enabled' if undo else 'disabled'}")
 
 
 @docs.command("delete")

@@ -9,12 +9,16 @@ import typer
 
 from agent.cli import (
     asking,
+    backups,
     checking,
     compiling,
     configuring,
     demo,
     documents,
     ingesting,
+    linting,
+    reindexing,
+    schemas,
     serving,
 )
 
@@ -31,12 +35,16 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("ingest")(ingesting.ingest)
-app.command("schema")(documents.schema)
+app.add_typer(schemas.schema, name="schema")
 app.command("plan")(asking.plan)
 app.command("search")(asking.search)
 app.command("ask")(asking.ask)
+app.command("reindex")(reindexing.reindex)
+app.command("backup")(backups.backup)
+app.command("restore")(backups.restore)
 app.command("compile")(compiling.compile_)
 app.add_typer(documents.docs, name="docs")
+app.command("lint")(linting.lint)
 app.command("doctor")(checking.doctor)
 app.command("config")(configuring.config)
 app.add_typer(serving.runtime, name="runtime")

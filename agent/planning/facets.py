@@ -115,7 +115,8 @@ class FacetIndex:
 
     def _add_field(self, field: Field) -> None:
         words = name_words(field.name)
-        self._add(words, field.name, 1.0)
+        for name in (words, *map(name_words, field.aliases)):
+            self._add(name, field.name, 1.0)
         self._add(re.sub(r"\([^)]*\)", " ", words), field.name, 0.95)
         if not has_cjk(words) and 1 < len(keys(words)) <= 3:
             self._add(words.replace(" ", ""), field.name, 0.95)

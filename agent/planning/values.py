@@ -73,6 +73,9 @@ class ValueIndex:
         for field in collection.fields:
             if field.values and not is_boolean(field):
                 self._add_field(field)
+            if field.default and field.type in _TEXT:
+                shown = Entry(field.name, field.default, keys(field.default))
+                self._phrases[shown.keys].append((shown, 1.0))
             self._add_described(field)
         self._grams: dict[str, list[str]] = defaultdict(list)
         for word in {word for phrase in self._phrases for word in phrase}:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pymilvus import DataType, MilvusClient
@@ -18,7 +18,7 @@ from agent.store.columns import VARCHAR_BYTES
 from agent.store.connection import CollectionMissing
 from agent.store.generations import create
 from agent.store.layout import CHUNK_COLUMNS, ID_BYTES, Catalogue, add_text
-from agent.store.reading import batches, put, rows_by
+from agent.store.reading import batches, pages, put, rows_by
 from agent.store.rows import Row, chunk_ids
 
 log = logging.getLogger(__name__)
@@ -37,11 +37,10 @@ async def archive(
     """Copy these documents as they stand, and forget all but the `keep` newest of each."""
     if not before:
         return
-    await _create(bases, catalogue)
+    await create_versions(bases, catalogue)
     rows = [row for row in map(_document_row, before.values()) if _fits(row)]
     ids = [id_ for row in before.values() for id_ in chunk_ids(row)]
-    vector = [1.0, *([0.0] * (catalogue.dimension - 1))]
-    await _put(bases, catalogue, [{**row, "dense": vector} for row in rows])
+    await _put(bases, catalogue, [{**row, "dense": _no_vector(catalogue)} for row in rows])
     for part in batches(ids, ROWS):
         found = await rows_by(bases, catalogue.chunks, "id", part, CHUNK_COLUMNS)
         await _put(bases, catalogue, found)
@@ -67,6 +66,26 @@ async def archived_chunks(bases: Bases, catalogue: Catalogue, version: Row) -> l
     """The chunks of an archived version, by index."""
     rows = await rows_by(bases, catalogue.versions, "id", chunk_ids(version), CHUNK_COLUMNS)
     return sorted(rows, key=lambda row: int(row["chunk_index"]))
+
+
+async def archived_titles(
+    bases: Bases, catalogue: Catalogue, revisions: Iterable[str]
+) -> dict[str, str]:
+    """Titles of archived versions by revision."""
+    ids = [_document_id(revision) for revision in revisions]
+    rows = await rows_by(bases, catalogue.versions, "id", ids, ["revision", "heading"])
+    return {row["revision"]: json.loads(row["heading"])["title"] for row in rows}
+
+
+async def copy_documents(bases: Bases, old: Catalogue, new: Catalogue) -> None:
+    """Copy the rows that stand for documents to the archive of another generation."""
+    columns = ["document", *(name for name in CHUNK_COLUMNS if name != "dense")]
+    async for rows in pages(bases, old.versions, f"chunk_index == {DOCUMENT}", columns, size=ROWS):
+        await put(bases, new.versions, [{**row, "dense": _no_vector(new)} for row in rows])
+
+
+def _no_vector(catalogue: Catalogue) -> list[float]:
+    return [1.0, *([0.0] * (catalogue.dimension - 1))]
 
 
 async def forget(bases: Bases, catalogue: Catalogue, ids: Sequence[str]) -> None:
@@ -132,7 +151,8 @@ async def _put(bases: Bases, catalogue: Catalogue, rows: Sequence[Row]) -> None:
     await put(bases, catalogue.versions, [{"document": "", **row} for row in rows])
 
 
-async def _create(bases: Bases, catalogue: Catalogue) -> None:
+async def create_versions(bases: Bases, catalogue: Catalogue) -> None:
+    """The collection, unless it is there."""
     if await bases.connection.call("has_collection", catalogue.versions):
         return
     schema = MilvusClient.create_schema(auto_id=False, enable_dynamic_field=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 from agent.store.connection import CollectionMissing, CollectionReleased, Connection
 from agent.store.layout import CATALOGUE_KEY, VERSION_KEY, WRITER_KEY, Catalogue, read_catalogue
 from agent.store.names import Physical, base_name, parse_name
-from schemas.errors import UnknownKnowledgeBase
+from schemas.errors import LayoutUnsupported, StoreDamaged, UnknownKnowledgeBase
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -84,18 +87,32 @@ class Bases:
             await self.connection.call("load_collection", collection)
             return await self.connection.call(method, collection, **kwargs)
 
+    async def property_of(self, collection: str, key: str) -> str | None:
+        """A property of a collection; None also where there is no such collection."""
+        try:
+            described = await self.connection.call("describe_collection", collection)
+        except CollectionMissing:
+            return None
+        found = (described.get("properties") or {}).get(key)
+        return None if found is None else str(found)
+
     async def _all(self) -> list[Base]:
         parsed = [parse_name(name) for name in await self._collections()]
         documents = [p for p in parsed if p is not None and p.kind == "documents"]
-        current: dict[str, Base] = {}
-        for physical in sorted(documents, key=lambda p: p.generation):
-            found = await self._read(physical.name)
-            if found is not None:
-                current[physical.base] = found
+        found = [await self._readable(p) for p in sorted(documents, key=lambda p: p.generation)]
+        current = {base.catalogue.name: base for base in found if base is not None}
         return list(current.values())
 
+    async def _readable(self, physical: Physical) -> Base | None:
+        """One that is damaged is no reason to keep quiet about the others."""
+        try:
+            return await self._read(physical.name)
+        except (StoreDamaged, LayoutUnsupported) as error:
+            log.warning("a knowledge base cannot be used: %s", error)
+            return None
+
     async def _collections(self) -> list[str]:
-        return list(await self.connection.call("list_collections"))
+        return await self.connection.collections()
 
     async def _read(self, collection: str) -> Base | None:
         try:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from agent.store.commit import Before
 from agent.store.layout import Catalogue
 from agent.store.revisions import new_revision
-from agent.store.rows import Row, chunk_rows, document_row
+from agent.store.rows import Row, chunk_rows, document_row, metadata_cells
 from schemas.drafts import DocumentDraft
 from schemas.errors import IngestError
 
@@ -38,10 +38,9 @@ def encoded(
         revision = new_revision(now)
         enabled = bool(before.get(draft.id, {}).get("enabled", True))
         try:
-            rows.append(
-                document_row(catalogue, draft, revision, enabled=enabled, at=now.isoformat())
-            )
-            chunks += chunk_rows(catalogue, draft, vectors, revision)
+            cells = metadata_cells(catalogue, draft.metadata, draft.id)
+            rows.append(document_row(draft, revision, cells, enabled=enabled, at=now.isoformat()))
+            chunks += chunk_rows(catalogue, draft, vectors, revision, cells)
         except IngestError as error:
             reasons[draft.id] = str(error)
     if reasons:

@@ -94,7 +94,7 @@ def encode(
 
 def _cells(value: JsonValue, field: Field) -> Iterator[tuple[str, JsonValue]]:
     column = located(field)
-    keys = read_row(value, field)
+    keys = () if value is None else read_row(value, field)
     if not field.type.is_list:
         yield column.name, keys[0] if keys else None
         if column.exact is not None:

@@ -30,6 +30,12 @@ async def stored(bases: Bases, catalogue: Catalogue, ids: Sequence[str]) -> Befo
     return {row["id"]: row for row in rows}
 
 
+async def titles(bases: Bases, catalogue: Catalogue, ids: Sequence[str]) -> Mapping[str, str]:
+    """Titles of documents by their visible revision."""
+    rows = await rows_by(bases, catalogue.documents, "id", ids, ["revision", "title"])
+    return {row["revision"]: row["title"] for row in rows}
+
+
 async def commit(
     bases: Bases,
     catalogue: Catalogue,
@@ -56,18 +62,21 @@ async def commit(
     await touch(bases.connection, catalogue)
 
 
-async def sweep(bases: Bases, catalogue: Catalogue, now: Clock) -> None:
-    """Delete the chunks of revisions that are not visible and that nobody is writing."""
+async def sweep(bases: Bases, catalogue: Catalogue, now: Clock) -> bool:
+    """Delete the chunks of revisions that are not visible and that nobody is writing; whether
+    none are left, as there are where somebody may still be writing them.
+    """
     visible: set[str] = set()
     async for rows in pages(bases, catalogue.documents, "", ["revision"]):
         visible.update(row["revision"] for row in rows)
     orphans: list[str] = []
+    young = 0
     async for rows in pages(bases, catalogue.chunks, "", ["revision"]):
-        orphans += [
-            row["id"]
-            for row in rows
-            if row["revision"] not in visible and is_stale(row["revision"], now())
-        ]
+        alone = [row for row in rows if row["revision"] not in visible]
+        stale = [row["id"] for row in alone if is_stale(row["revision"], now())]
+        orphans += stale
+        young += len(alone) - len(stale)
     if orphans:
         log.info("%s: removing %d chunks that no document owns", catalogue.name, len(orphans))
     await remove(bases, catalogue.chunks, orphans)
+    return not young

@@ -6,7 +6,10 @@ import asyncio
 import logging
 import re
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]  # ships no types
@@ -20,6 +23,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from agent.store.turns import turn
 from schemas.compile.milvus import Dialect
 from schemas.errors import StoreDamaged, StoreError, StoreUnavailable
 
@@ -70,7 +74,11 @@ class Patience:
 
 
 class Connection:
-    """A Milvus server or a served Milvus Lite, by URI. Safe to share between tasks and loops."""
+    """A Milvus server or a served Milvus Lite, by URI. Safe to share between tasks and loops.
+
+    `locks` is a folder for the lock files by which writing processes take turns, `files` that
+    of the data of a Milvus Lite on this machine.
+    """
 
     def __init__(
         self,
@@ -80,8 +88,12 @@ class Connection:
         database: str = "",
         dialect: Dialect | None = None,
         patience: Patience | None = None,
+        locks: Path | None = None,
+        files: Path | None = None,
     ) -> None:
         self.uri = uri
+        self._folder = locks
+        self._files = files
         self.shown = re.sub(r"(?<=://)[^/@]*@", "", uri)
         self._dialect = dialect
         self._token = token
@@ -92,9 +104,17 @@ class Connection:
         self._version: str | None = None
         self._locks: dict[str, asyncio.Lock] = {}
 
-    def writing(self, kb: str) -> asyncio.Lock:
-        """Held while a knowledge base is changed: one change after the other."""
-        return self._locks.setdefault(kb, asyncio.Lock())
+    @asynccontextmanager
+    async def writing(self, kb: str) -> AsyncIterator[None]:
+        """Held while a knowledge base is changed: one change after the other, also between the
+        processes that share `locks`. Machines that write to one server are not kept apart.
+        """
+        async with self._locks.setdefault(kb, asyncio.Lock()):
+            if self._folder is None:
+                yield
+                return
+            async with turn(self._folder, kb):
+                yield
 
     async def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method of MilvusClient off the event loop.
@@ -123,6 +143,17 @@ class Connection:
 
     async def is_lite(self) -> bool:
         return Dialect.of(await self.version()) is Dialect.LITE
+
+    async def collections(self) -> list[str]:
+        """Names of all collections. Lite opens every one of them to tell that it is there, and
+        fails where one is damaged; then their folders tell.
+        """
+        try:
+            return list(await self.call("list_collections"))
+        except StoreDamaged:
+            if self._files is None:
+                raise
+            return await asyncio.to_thread(_collections_in, self._files)
 
     async def close(self) -> None:
         with self._guard:
@@ -190,7 +221,8 @@ class Connection:
         if _DAMAGE.search(line):
             return StoreDamaged(
                 f"the store at {self.shown} cannot read its data: {line}",
-                remedy="restore the data directory from a copy, or ingest into a new one",
+                remedy="restore what is damaged from a backup: facetwise restore FILE --replace,"
+                " or ingest into a new knowledge base",
             )
         return StoreError(f"the store at {self.shown} refused a request: {line}")
 
@@ -200,3 +232,7 @@ class Connection:
             f"no vector store answers at {self.shown}",
             remedy="start Milvus there, set store.uri, or leave it empty for the embedded store",
         )
+
+
+def _collections_in(files: Path) -> list[str]:
+    return sorted(schema.parent.name for schema in files.glob("collections/*/schema.json"))

@@ -29,10 +29,22 @@ def stored_fields(fields: Sequence[Field], access_fields: Sequence[str]) -> tupl
 
 
 def merged_fields(old: Sequence[Field], new: Sequence[Field], kb: str) -> tuple[Field, ...]:
-    """The known fields with newer descriptions and synonyms, then the new ones."""
+    """The known fields with what is newly said of them, then the new ones."""
     given = {field.name: field for field in new}
     merged = [_newer(field, given.pop(field.name, field), kb) for field in old]
     return (*merged, *given.values())
+
+
+def declared_fields(old: Sequence[Field], new: Sequence[Field]) -> tuple[Field, ...]:
+    """The stored fields with just what is declared for them now, empty or not."""
+    given = {field.name: field for field in new}
+    said = ("description", "aliases", "synonyms", "default")
+    return tuple(
+        field.model_copy(update={name: getattr(given[field.name], name) for name in said})
+        if field.name in given
+        else field
+        for field in old
+    )
 
 
 def _newer(old: Field, new: Field, kb: str) -> Field:
@@ -44,6 +56,8 @@ def _newer(old: Field, new: Field, kb: str) -> Field:
     return old.model_copy(
         update={
             "description": new.description or old.description,
+            "aliases": new.aliases or old.aliases,
             "synonyms": new.synonyms or old.synonyms,
+            "default": new.default or old.default,
         }
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
 
+from agent.store.archive import archived
 from agent.store.bases import Bases
 from agent.store.connection import Connection
 from agent.store.generations import touch
 from agent.store.guard import Guard, guard
 from agent.store.layout import DOCUMENT_COLUMNS, Catalogue
-from agent.store.reading import one_of, rows_by
-from agent.store.rows import to_document
+from agent.store.reading import rows_by
+from agent.store.rows import chunk_ids, to_document, to_passage
 from agent.store.targets import OwnTarget
-from agent.store.walk import chunk_rows, document_rows
+from agent.store.walk import document_rows
 from schemas.access import Scope
 from schemas.check import Bound, bind
 from schemas.errors import UnknownDocument
@@ -20,6 +22,9 @@ from schemas.filters import EVERYTHING
 from schemas.hits import Document, Passage
 
 LISTED = 500
+
+LOOKS = 3
+"""How often passages are asked for that were replaced while they were read."""
 
 
 class MilvusDocuments:
@@ -49,20 +54,36 @@ class MilvusDocuments:
     async def show(self, kb: str, doc_id: str, scope: Scope) -> Document:
         """One document. Raises UnknownDocument also for one out of scope."""
         target, allowed = await self._guarded(kb, scope, None)
-        documents = target.catalogue.documents
-        rows = await rows_by(self._bases, documents, "id", [doc_id], DOCUMENT_COLUMNS)
-        for row in rows:
-            if not allowed.closed and allowed.keeps(row["original"] or {}):
-                return to_document(kb, row)
-        raise _unknown(kb, doc_id)
+        return to_document(kb, await self._row(target, allowed, doc_id))
+
+    async def versions(self, kb: str, doc_id: str, scope: Scope) -> tuple[Document, ...]:
+        """Replaced versions of a document in scope, newest first, as far as they are in scope
+        themselves. Raises UnknownDocument.
+        """
+        current = (await self.show(kb, doc_id, scope)).revision
+        target, allowed = await self._guarded(kb, scope, None)
+        rows = await archived(self._bases, target.catalogue, [doc_id])
+        return tuple(
+            to_document(kb, row)
+            for row in rows
+            if row["revision"] != current and allowed.keeps(row["original"] or {})
+        )
 
     async def passages(self, kb: str, doc_id: str, scope: Scope) -> tuple[Passage, ...]:
         """The visible passages of a document in their order. Raises UnknownDocument."""
-        await self.show(kb, doc_id, scope)
         target, allowed = await self._guarded(kb, scope, None)
-        found: list[Passage] = []
-        async for rows in chunk_rows(self._bases, target, allowed, also=one_of("doc_id", [doc_id])):
-            found += [passage for _, passage in rows]
+        for _ in range(LOOKS):
+            document = await self._row(target, allowed, doc_id)
+            chunks = await rows_by(
+                self._bases, target.chunks, "id", chunk_ids(document), target.outputs
+            )
+            if len(chunks) == document["chunks"]:
+                break
+        found = [
+            to_passage(kb, row, document)
+            for row in chunks
+            if document["enabled"] and row["enabled"] and allowed.keeps(target.metadata(row))
+        ]
         return tuple(sorted(found, key=lambda passage: passage.chunk_index))
 
     async def set_enabled(self, kb: str, doc_id: str, enabled: bool) -> None:
@@ -76,13 +97,35 @@ class MilvusDocuments:
                 raise _unknown(kb, doc_id)
             await self._switch(catalogue, catalogue.documents, doc_id, enabled)
 
-    async def set_passage_enabled(self, kb: str, passage_id: str, enabled: bool) -> None:
-        """Hide one passage, or show it again. Raises UnknownDocument."""
+    async def set_passage_enabled(self, kb: str, doc_id: str, index: int, enabled: bool) -> None:
+        """Hide one passage, the `chunk_index` of which is given, or show it again.
+
+        Raises UnknownDocument.
+        """
         async with self._connection.writing(kb):
             catalogue = (await self._bases.own(kb)).catalogue
-            if not await rows_by(self._bases, catalogue.chunks, "id", [passage_id], []):
-                raise UnknownDocument(f"there is no passage {passage_id!r} in {kb!r}")
-            await self._switch(catalogue, catalogue.chunks, passage_id, enabled)
+            found = await rows_by(
+                self._bases, catalogue.documents, "id", [doc_id], ["revision", "chunks"]
+            )
+            if not found:
+                raise _unknown(kb, doc_id)
+            ids = chunk_ids(found[0])
+            chunks = await rows_by(self._bases, catalogue.chunks, "id", ids, ["chunk_index"])
+            known = {row["chunk_index"]: row["id"] for row in chunks}
+            if index not in known:
+                raise UnknownDocument(
+                    f"document {doc_id!r} has no passage {index}; it has {len(known)}, from"
+                    f" {min(known, default=0)} to {max(known, default=0)}"
+                )
+            await self._switch(catalogue, catalogue.chunks, known[index], enabled)
+
+    async def _row(self, target: OwnTarget, allowed: Guard, doc_id: str) -> Mapping[str, Any]:
+        documents = target.catalogue.documents
+        rows = await rows_by(self._bases, documents, "id", [doc_id], DOCUMENT_COLUMNS)
+        for row in rows:
+            if not allowed.closed and allowed.keeps(row["original"] or {}):
+                return row
+        raise _unknown(target.kb, doc_id)
 
     async def _switch(self, catalogue: Catalogue, collection: str, id_: str, enabled: bool) -> None:
         # The one column alone: a whole row could undo what was written since it was read.

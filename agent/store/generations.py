@@ -114,7 +114,7 @@ async def rebuild(bases: Bases, old: Catalogue, wanted: Catalogue) -> Catalogue:
             remedy="let the other run end, then repeat this one",
         )
     await save_catalogue(bases, new)
-    await drop_before(bases, new.name, new.generation)
+    await drop_before(bases, new)
     return new
 
 
@@ -134,10 +134,11 @@ def _copied(new: Catalogue, row: dict[str, Any]) -> dict[str, Any]:
     return recoded(new, kept, original(row))
 
 
-async def drop_before(bases: Bases, kb: str, generation: int) -> None:
+async def drop_before(bases: Bases, current: Catalogue) -> None:
     """Drop what earlier generations left."""
-    for physical in await bases.generations(kb):
-        if physical.generation < generation and physical.kind != "versions":
+    for physical in await bases.generations(current.name):
+        kept = current.archive if physical.kind == "versions" else current.generation
+        if physical.generation < kept:
             await drop(bases, physical.name)
 
 

@@ -66,7 +66,7 @@ def bound_scope(scope: Scope, collection: Collection) -> Bound | None:
     if scope.filter == NOTHING:
         return None
     try:
-        return bind(scope.filter, collection)
+        return bind(scope.filter, collection, literal=True)
     except FilterError as error:
         log.warning(
             "scope on %r cannot be determined, nothing is shown: %s", collection.name, error

@@ -9,17 +9,19 @@ documents collection carries a catalogue is the current one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field as Attribute
+from pydantic import JsonValue, ValidationError
 from pymilvus import CollectionSchema, DataType, Function, FunctionType, MilvusClient
 from pymilvus.milvus_client.index import IndexParams
 
 from agent.store.columns import ARRAY_LENGTH, VARCHAR_BYTES, located
 from agent.store.names import Physical, base_name
 from schemas.collection import Collection, ColumnKind, Field, FieldType
-from schemas.errors import StoreDamaged
+from schemas.errors import LayoutUnsupported, StoreDamaged
 from schemas.model import Shape
 
 LAYOUT = 1
@@ -29,6 +31,8 @@ CATALOGUE_KEY = "facetwise.catalogue"
 VERSION_KEY = "facetwise.version"
 WRITER_KEY = "facetwise.writer"
 """Who has written since the last finish; if it is somebody else, a run may have been cut off."""
+REINDEX_KEY = "facetwise.reindex"
+"""On collections without a catalogue: what they are being filled from and with which model."""
 ID_BYTES = 2_048
 """Longest document id."""
 
@@ -64,17 +68,20 @@ DOCUMENT_COLUMNS = (
 
 class Catalogue(Shape):
     """What is kept of a knowledge base beside its rows. `chunk_fields` are the fields that
-    differ between the chunks of a document.
+    differ between the chunks of a document; `rules` what was declared beside the fields, as
+    whoever ingests understands it.
     """
 
     name: str
     generation: int
+    archive: int = 0
     fields: tuple[Field, ...]
     dimension: int
     embedding_model: str
     access_fields: tuple[str, ...] = ()
     chunk_fields: tuple[str, ...] = ()
     description: str = ""
+    rules: Mapping[str, JsonValue] = Attribute(default_factory=dict)
     analyzer: str
     unicode: str
     layout: int = LAYOUT
@@ -89,8 +96,8 @@ class Catalogue(Shape):
 
     @property
     def versions(self) -> str:
-        """Of replaced documents; it has no generations."""
-        return Physical(base_name(self.name), "versions", 0).name
+        """Of replaced documents; a new one is made for new vectors only."""
+        return Physical(base_name(self.name), "versions", self.archive).name
 
     @property
     def collection(self) -> Collection:
@@ -108,21 +115,40 @@ class Catalogue(Shape):
 
 
 def read_catalogue(text: str, collection: str) -> Catalogue:
-    """Raises StoreDamaged on what is none, and on one of a later version."""
+    """Raises StoreDamaged on what is none, LayoutUnsupported on one of another layout."""
     try:
-        found = Catalogue.model_validate_json(text)
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(collection, "it is not JSON") from error
+    if not isinstance(found, dict):
+        raise _unreadable(collection, "it is not an object")
+    _check_layout(found)
+    try:
+        return Catalogue.model_validate(found)
     except ValidationError as error:
-        raise StoreDamaged(
-            f"the catalogue in collection {collection!r} cannot be read"
-            f" ({error.error_count()} faults)",
-            remedy="drop the knowledge base and ingest again; a newer version may have written it",
-        ) from error
-    if found.layout > LAYOUT:
-        raise StoreDamaged(
-            f"knowledge base {found.name!r} has layout {found.layout}, this version reads {LAYOUT}",
-            remedy="update facetwise",
-        )
-    return found
+        raise _unreadable(collection, f"{error.error_count()} faults") from error
+
+
+def _check_layout(catalogue: Mapping[str, Any]) -> None:
+    layout = catalogue.get("layout", LAYOUT)
+    if layout == LAYOUT:
+        return
+    newer = isinstance(layout, int) and layout > LAYOUT
+    raise LayoutUnsupported(
+        f"knowledge base {catalogue.get('name')!r} has layout {layout!r};"
+        f" this version reads {LAYOUT}",
+        remedy="update facetwise"
+        if newer
+        else "ingest its documents into a new knowledge base; an older version can still read it",
+    )
+
+
+def _unreadable(collection: str, detail: str) -> StoreDamaged:
+    return StoreDamaged(
+        f"the catalogue in collection {collection!r} cannot be read ({detail})",
+        remedy="restore the knowledge base with: facetwise restore FILE --replace, or ingest it"
+        " again; a newer version may have written it",
+    )
 
 
 def add_text(schema: CollectionSchema, name: str, limit: int = VARCHAR_BYTES, **kw: Any) -> None:

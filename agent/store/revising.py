@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import JsonValue
 
 from agent.store.archive import archived, archived_chunks
+from agent.store.assignments import Changes, check_changes, check_known
 from agent.store.bases import Bases
 from agent.store.commit import Before, commit, stored
 from agent.store.layout import CHUNK_COLUMNS, Catalogue
 from agent.store.reading import rows_by
 from agent.store.rows import Row, chunk_ids, moved_id, original, recoded
-from schemas.collection import Field
-from schemas.errors import UnknownDocument, UsageError
-from schemas.values import read_row
-
-Changes = Mapping[str, JsonValue]
-"""New values by field name; null takes a value away."""
+from schemas.errors import UnknownDocument
 
 
 async def set_metadata(
@@ -30,12 +26,15 @@ async def set_metadata(
     revision: str,
     keep: int,
 ) -> None:
-    """Write the document and its chunks again under a new revision, with the same vectors."""
-    for field in catalogue.fields:
-        if field.name in changes:
-            _check_value(field, changes[field.name])
+    """Write the document and its chunks again under a new revision, with the same vectors.
+
+    What is set holds for every chunk, whatever a chunk had of its own under that name.
+    """
+    check_changes(catalogue.fields, changes)
     before = await stored(bases, catalogue, [doc_id])
     row = _one(before, doc_id, catalogue)
+    undeclared = original(row)
+    check_known(catalogue.fields, [n for n in changes if n not in undeclared], catalogue.name)
     ids = chunk_ids(row)
     chunks = await rows_by(bases, catalogue.chunks, "id", ids, CHUNK_COLUMNS)
     old, new = original(row), changed(original(row), changes)
@@ -43,7 +42,7 @@ async def set_metadata(
         bases,
         catalogue,
         [
-            _moved(catalogue, chunk, revision, {**new, **_own(original(chunk), old)})
+            _moved(catalogue, chunk, revision, {**new, **_own(original(chunk), old, changes)})
             for chunk in chunks
         ],
         [recoded(catalogue, {**row, "revision": revision}, new)],
@@ -85,12 +84,14 @@ def changed(metadata: Mapping[str, JsonValue], changes: Changes) -> dict[str, Js
     return {name: value for name, value in {**metadata, **changes}.items() if value is not None}
 
 
-def _own(chunk: Mapping[str, JsonValue], document: Changes) -> dict[str, JsonValue]:
-    """What a chunk has of its own beside the copy of its document's metadata."""
+def _own(
+    chunk: Mapping[str, JsonValue], document: Mapping[str, JsonValue], changes: Changes
+) -> dict[str, JsonValue]:
+    """What a chunk keeps of its own beside the copy of its document's metadata."""
     return {
         name: value
         for name, value in chunk.items()
-        if name not in document or document[name] != value
+        if name not in changes and (name not in document or document[name] != value)
     }
 
 
@@ -107,14 +108,3 @@ def _one(before: Before, doc_id: str, catalogue: Catalogue) -> Mapping[str, Any]
     if row is None:
         raise UnknownDocument(f"there is no document {doc_id!r} in {catalogue.name!r}")
     return row
-
-
-def _check_value(field: Field, value: JsonValue) -> None:
-    """A value that cannot be read as the field's type would count as missing: refuse it."""
-    items: Sequence[JsonValue] = value if isinstance(value, list) else [value]
-    for item in items:
-        is_blank = item is None or (isinstance(item, str) and not item.strip())
-        if not is_blank and not read_row([item] if field.type.is_list else item, field):
-            raise UsageError(f"field {field.name!r} of type {field.type} cannot be {item!r}")
-    if isinstance(value, list) and not field.type.is_list:
-        raise UsageError(f"field {field.name!r} of type {field.type} takes one value, not a list")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import Any
 
 from pydantic import JsonValue
@@ -41,14 +42,21 @@ def chunk_rows(
     draft: DocumentDraft,
     vectors: Sequence[Sequence[float]],
     revision: str,
+    cells: Row,
 ) -> list[Row]:
-    """Raises IngestError or DimensionMismatch before anything is sent."""
+    """`cells` are those of the document's metadata. Raises IngestError or DimensionMismatch before
+    anything is sent.
+    """
     if len(vectors) != len(draft.chunks):
         raise IngestError(
             f"document {draft.id!r} has {len(draft.chunks)} chunks and {len(vectors)} vectors"
         )
     return [
-        _chunk_row(catalogue, draft, chunk, vector, revision) | {"id": chunk_id(revision, position)}
+        {
+            "id": chunk_id(revision, position),
+            **_chunk_row(catalogue, draft, chunk, vector, revision),
+            **(_own_cells(catalogue, draft, chunk) if chunk.metadata else cells),
+        }
         for position, (chunk, vector) in enumerate(zip(draft.chunks, vectors, strict=True))
     ]
 
@@ -73,13 +81,14 @@ def _chunk_row(
         "enabled": True,
         "terms": index_text(chunk.embed_text),
         "dense": vector,
-        **_metadata_cells(catalogue, {**draft.metadata, **chunk.metadata}, draft.id),
     }
 
 
-def document_row(
-    catalogue: Catalogue, draft: DocumentDraft, revision: str, *, enabled: bool, at: str
-) -> Row:
+def _own_cells(catalogue: Catalogue, draft: DocumentDraft, chunk: ChunkDraft) -> Row:
+    return metadata_cells(catalogue, {**draft.metadata, **chunk.metadata}, draft.id)
+
+
+def document_row(draft: DocumentDraft, revision: str, cells: Row, *, enabled: bool, at: str) -> Row:
     _check_id(draft.id)
     _check_text(draft.id, "its title", draft.title)
     _check_text(draft.id, "its source", draft.source)
@@ -93,19 +102,18 @@ def document_row(
         "chunks": len(draft.chunks),
         "ingested_at": at,
         "nothing": [0.0, 0.0],
-        **_metadata_cells(catalogue, draft.metadata, draft.id),
+        **cells,
     }
 
 
 def recoded(catalogue: Catalogue, row: Mapping[str, Any], metadata: Mapping[str, JsonValue]) -> Row:
     """A stored row (without field columns) with its metadata encoded for a catalogue."""
     document = str(row.get("doc_id", row["id"]))
-    return {**row, **_metadata_cells(catalogue, metadata, document)}
+    return {**row, **metadata_cells(catalogue, metadata, document)}
 
 
-def _metadata_cells(
-    catalogue: Catalogue, metadata: Mapping[str, JsonValue], document: str
-) -> dict[str, JsonValue]:
+def metadata_cells(catalogue: Catalogue, metadata: Mapping[str, JsonValue], document: str) -> Row:
+    """Metadata as the columns of a row. Raises IngestError on what is too large."""
     cells = encode(metadata, catalogue.fields, document)
     original, left_out = fitting(metadata, catalogue.fields, document)
     if left_out:
@@ -120,8 +128,8 @@ def check_dimension(catalogue: Catalogue, dimension: int, model: str | None = No
     raise DimensionMismatch(
         f"knowledge base {catalogue.name!r} holds vectors of {catalogue.embedding_model!r} with"
         f" {catalogue.dimension} dimensions, not of {model or 'a model'!r} with {dimension}",
-        remedy=f"use the embedding model {catalogue.embedding_model!r}, or ingest into a new"
-        " knowledge base",
+        remedy=f"embed it again with: facetwise reindex --kb {quote(catalogue.name)}, use the"
+        f" embedding model {catalogue.embedding_model!r}, or ingest into a new knowledge base",
     )
 
 

@@ -32,6 +32,9 @@ FIRST = 64
 EXACT_ROWS = 2_048
 """Up to so many matching rows are scored here if the engine's graph index found too few."""
 
+LOOKS = 3
+"""How often a search is made again whose documents were replaced meanwhile."""
+
 REMEMBERED = 64
 LISTED = 512
 
@@ -60,11 +63,15 @@ class MilvusSearcher:
         matching documents. Raises UnknownKnowledgeBase, FilterError, DimensionMismatch,
         StoreUnavailable and what the embedder raises.
         """
-        try:
-            return await self._search(query, scope)
-        except CollectionMissing:
-            # A rebuild has replaced the pair of collections since it was looked up.
-            return await self._search(query, scope)
+        for _ in range(LOOKS):
+            try:
+                found, overtaken = await self._search(query, scope)
+            except CollectionMissing:
+                # A rebuild has replaced the pair of collections since it was looked up.
+                continue
+            if not overtaken:
+                return found
+        return (await self._search(query, scope))[0]
 
     async def count(self, kb: str, filter_: Bound, scope: Scope) -> int:
         """How many visible documents match, however many there are."""
@@ -106,11 +113,14 @@ class MilvusSearcher:
         bound = bind(filter_.root, collection)
         return target, guard(bound, scope, await self._connection.dialect())
 
-    async def _search(self, query: Query, scope: Scope) -> Found:
+    async def _search(self, query: Query, scope: Scope) -> tuple[Found, bool]:
+        """What was found, and whether documents were replaced meanwhile, so that neither their
+        old passages nor the new ones are in it.
+        """
         started = time.perf_counter()
         target, allowed = await self._guarded(query.kb, query.filter, scope)
         if allowed.closed or query.limit < 1:
-            return Found((), allowed.expression)
+            return Found((), allowed.expression), False
         expression = every(target.enabled, allowed.expression)
         timings: dict[str, float] = {}
         if query.text.strip():
@@ -118,7 +128,7 @@ class MilvusSearcher:
         else:
             hits = await self._listed(query, target, allowed)
         timings["total"] = (time.perf_counter() - started) * 1000
-        return Found(tuple(hits), expression, timings)
+        return Found(tuple(hits), expression, timings), target.overtaken
 
     async def _ranked(
         self,
@@ -217,12 +227,22 @@ class MilvusSearcher:
                 self._bases, target, allowed, ["revision"], size=LISTED
             ):
                 firsts = [chunk_id(row["revision"], 0) for row in rows]
-                chunks = await rows_by(self._bases, target.chunks, "id", firsts, target.outputs)
-                visible = await target.visible(self._bases, chunks)
-                yield sorted(visible.values(), key=lambda passage: passage.doc_id)
+                found = await self._visible(target, "id", firsts)
+                seen = {passage.doc_id for passage in found}
+                # The first passage of a document may be switched off.
+                others = [row["id"] for row in rows if row["id"] not in seen]
+                if others:
+                    found += await self._visible(target, "doc_id", others)
+                yield sorted(found, key=lambda passage: (passage.doc_id, passage.chunk_index))
             return
-        async for found in chunk_rows(self._bases, target, allowed, size=LISTED):
-            yield sorted((p for _, p in found), key=lambda p: (p.doc_id, p.chunk_index))
+        async for page in chunk_rows(self._bases, target, allowed, size=LISTED):
+            yield sorted((p for _, p in page), key=lambda p: (p.doc_id, p.chunk_index))
+
+    async def _visible(
+        self, target: OwnTarget, column: str, values: Sequence[str]
+    ) -> list[Passage]:
+        chunks = await rows_by(self._bases, target.chunks, column, values, target.outputs)
+        return list((await target.visible(self._bases, chunks)).values())
 
     async def _count(self, kb: str, filter_: Bound, scope: Scope) -> int:
         target, allowed = await self._guarded(kb, filter_, scope)

@@ -29,6 +29,7 @@ SAMPLE = 200
 class Target(ABC):
     """A searchable collection. `enabled` is the condition that rows must meet to count at all;
     `outputs` are the columns that a passage is made of, `unlisted` those of them without facets.
+    `overtaken` once rows were looked at of documents that have been replaced since.
     """
 
     kb: str
@@ -41,6 +42,7 @@ class Target(ABC):
     outputs: tuple[str, ...]
     unlisted: tuple[str, ...]
     collection: Collection
+    overtaken: bool = False
 
     @abstractmethod
     def check(self, dimension: int, model: str) -> None:
@@ -109,13 +111,16 @@ class OwnTarget(Target):
         fields = ["revision", "enabled", "title", "source"]
         found = await rows_by(bases, self.catalogue.documents, "id", ids, fields)
         documents = {row["id"]: row for row in found if row["enabled"]}
-        return {
-            row["id"]: to_passage(self.kb, row, documents[row["doc_id"]])
-            for row in rows
-            if row["enabled"]
-            and row["doc_id"] in documents
-            and documents[row["doc_id"]]["revision"] == row["revision"]
-        }
+        passages: dict[str, Passage] = {}
+        for row in rows:
+            document = documents.get(row["doc_id"])
+            if document is None or not row["enabled"]:
+                continue
+            if document["revision"] == row["revision"]:
+                passages[row["id"]] = to_passage(self.kb, row, document)
+            elif document["revision"] > row["revision"]:
+                self.overtaken = True
+        return passages
 
 
 class ForeignTarget(Target):
