@@ -35,6 +35,10 @@ class Linker:
     def __init__(self, collection: Collection) -> None:
         self._catalogue = Catalogue(collection)
 
+    def is_value(self, word: str) -> bool:
+        """Whether some field has this word as a value."""
+        return bool(self._catalogue.values.entries(word))
+
     def link(
         self, text: str, calendar: Calendar, allowed: frozenset[str], turn: int = 0
     ) -> tuple[Mention, ...]:
