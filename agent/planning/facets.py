@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from agent.planning.lexicon import field_words
 from agent.planning.tables import listed
-from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words, stem
 from schemas.collection import Collection, Field, FieldType
 from schemas.folding import fold
 
@@ -66,6 +66,7 @@ class FacetIndex:
 
     def __init__(self, collection: Collection) -> None:
         self._phrases: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+        self._stems: dict[str, dict[str, float]] = defaultdict(dict)
         for field in collection.fields:
             self._add_field(field)
         shared = {phrase for phrase, fields in self._phrases.items() if len(fields) > 2}
@@ -83,6 +84,7 @@ class FacetIndex:
         while at < len(question):
             length = self._longest_at(question, at)
             if not length:
+                hits += self._inflected(question[at])
                 at += 1
                 continue
             part = question[at : at + length]
@@ -91,6 +93,11 @@ class FacetIndex:
                 hits.append(FacetHit(field, start, end, weight, asked=is_asked(text, start)))
             at += length
         return tuple(hits)
+
+    def _inflected(self, token: Token) -> Iterator[FacetHit]:
+        """Another form of a word in a field's name: opened, for `OpenDate`."""
+        for field, weight in self._stems.get(stem(token.key), {}).items():
+            yield FacetHit(field, token.start, token.end, weight)
 
     def _denied(self, question: tuple[Token, ...]) -> Iterator[FacetHit]:
         """unofficial, nonofficial: the name of a field with a prefix that denies it."""
@@ -124,6 +131,8 @@ class FacetIndex:
             if len(part) > 1 and part not in FUNCTION_WORDS:
                 weight = 0.4 if part in _GENERIC else 0.7 if len(parts) > 1 else 1.0
                 self._add(part, field.name, weight)
+                if part not in _GENERIC:
+                    self._stems[stem(part)][field.name] = 0.8 * weight
         for word in field_words(words):
             self._add(word, field.name, 0.6 if len(keys(word)) > 1 or len(word) > 3 else 0.35)
         self._add_description(field)

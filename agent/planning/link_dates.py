@@ -19,6 +19,8 @@ from schemas.mentions import Choice, MentionKind
 _YEARLY = re.compile(r"year|yr|年", re.IGNORECASE)
 _AGES = re.compile(r"years?\s+old|\bage\b|年龄", re.IGNORECASE)
 _DAILY = re.compile(r"date|day|birth|when|日|时间|airdate|aired", re.IGNORECASE)
+_NAMED = 0.25
+_TELLING = 0.5
 _FIRST_YEAR, _LAST_YEAR = 1500, 2200
 
 
@@ -35,8 +37,11 @@ def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
     near = scene.near(dated.start, dated.end)
     period: list[JsonValue] = [dated.period.start.isoformat(), dated.period.end.isoformat()]
     year = _years(dated)
+    named = _named(scene)
     for name in sorted(scene.allowed):
         field, score = scene.catalogue.fields[name], near.get(name, 0.02)
+        if name == named:
+            score += _NAMED
         if field.type in DATES:
             yield Choice(field=name, value=period, score=score + 0.4)
         elif field.type in NUMBERS:
@@ -46,6 +51,16 @@ def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
             yield Choice(field=name, value=str(year), score=score + 0.3)
         elif name in scene.open and (bonus := _text_bonus(field, dated, score)):
             yield Choice(field=name, value=dated.words, score=score + bonus)
+
+
+def _named(scene: Scene) -> str | None:
+    """The only field of days that the text names, however far from the day."""
+    named = {
+        hit.field
+        for hit in scene.hits
+        if hit.weight >= _TELLING and scene.catalogue.fields[hit.field].type in DATES
+    }
+    return named.pop() if len(named) == 1 else None
 
 
 def _text_bonus(field: Field, dated: Dated, score: float) -> float:
