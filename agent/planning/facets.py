@@ -13,7 +13,9 @@ from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_word
 from schemas.collection import Collection, Field, FieldType
 from schemas.folding import fold
 
-_GENERIC = frozenset(listed("name id number code date type no title day time year value key"))
+_GENERIC = frozenset(
+    listed("name id number code date type no title day time year value key option available have")
+)
 _TRUTH = (
     frozenset({"true", "false"}),
     frozenset({"yes", "no"}),

@@ -11,6 +11,7 @@ from agent.planning.affinity import STRONG
 from agent.planning.cues import Direction, may_direct
 from agent.planning.dated import Calendar, Dated
 from agent.planning.dates import find_dates
+from agent.planning.roles import period_bonus
 from agent.planning.scene import DATES, NUMBERS, TEXTS, Found, Scene, ranked
 from agent.planning.use import AMBIGUOUS
 from schemas.collection import Field
@@ -42,6 +43,7 @@ def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
         field, score = scene.catalogue.fields[name], near.get(name, 0.02)
         if name == named:
             score += _NAMED
+        score += period_bonus(scene.text, dated.start, field)
         if field.type in DATES:
             yield Choice(field=name, value=period, score=score + 0.4)
         elif field.type in NUMBERS:

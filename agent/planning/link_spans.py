@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.planning.affinity import STRONG
 from agent.planning.facets import FacetHit, is_asked
-from agent.planning.roles import role_bonus
+from agent.planning.roles import period_bonus, role_bonus
 from agent.planning.scene import Found, Scene, ranked
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.spans_zh import is_named_zh
@@ -23,6 +23,7 @@ _VERBAL = re.compile(r"[a-z]+(?:ed|ing)")
 _NAMED = 0.3
 _BESIDE = 0.9
 _QUOTED_RANK = 10.0
+_CLOCKED = re.compile(r"\d{1,2}:\d\d")
 _TIMELY = re.compile(r"time|hour|时间", re.IGNORECASE)
 _FIGURES = re.compile(
     r"date|time|phone|price|fare|cost|number|rating|score|\bage\b|year|zip|email|url|website|"
@@ -65,7 +66,8 @@ def link_symbolic(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
     for span in find_symbolic(scene.text):
         named_on = span.text[0].isupper() and _NAME_GOES_ON.match(scene.text, span.end)
         clear = all(f.apart(span.start, span.end) or _inside(f, span) for f in explained)
-        if clear and not named_on:
+        timely = _CLOCKED.fullmatch(span.text) and any(_TIMELY.search(n) for n in scene.open)
+        if clear and not named_on and not timely:
             yield _found(scene, span, [], 1.0)
 
 
@@ -74,7 +76,13 @@ def link_times(scene: Scene) -> Iterable[Found]:
     for span in find_times(scene.text):
         near = scene.near(span.start, span.end)
         choices = ranked(
-            Choice(field=name, value=span.text, score=_NAMED + near.get(name, 0.0))
+            Choice(
+                field=name,
+                value=span.text,
+                score=_NAMED
+                + near.get(name, 0.0)
+                + period_bonus(scene.text, span.start, scene.catalogue.fields[name]),
+            )
             for name in sorted(scene.open)
             if _TIMELY.search(name)
         )

@@ -10,7 +10,8 @@ from schemas.collection import Field
 _BONUS = 0.4
 _LESS = 0.05
 _AGAINST = 0.015
-_LOOSE = re.compile(r"address|location|place|site|office|station|地址", re.IGNORECASE)
+_LOOSE = re.compile(r"location|place|site|office|station|airport|terminal|name", re.IGNORECASE)
+_LOOSER = re.compile(r"address|地址", re.IGNORECASE)
 _PLACES = (
     r"city|town|country|nation|state|province|county|region|district|area|location|place|venue|"
     r"area|territory|address|site|campus|office|城市|国家|地区|区域|地点|地址"
@@ -65,5 +66,35 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
         if words.search(before):
             if not fields.search(name):
                 return 0.0
-            return _BONUS - (_LESS if _LOOSE.search(name) else 0.0)
+            looser = 2 * _LESS if _LOOSER.search(name) else 0.0
+            return _BONUS - (looser or (_LESS if _LOOSE.search(name) else 0.0))
     return 0.0
+
+
+_BEGINS = re.compile(
+    r"(?:^|[_ ])(?:start|begin|from|pick\s?up|pickup|departure|depart|outbound|check\s?in|"
+    r"checkin|open|valid\s?from|since)|开始|出发|入住|取车|起始",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(
+    r"(?:^|[_ ])(?:end|to|until|drop\s?off|dropoff|return|inbound|check\s?out|checkout|"
+    r"expir\w*|due|valid\s?to|close)|结束|返回|离店|退房|还车|截止|到期",
+    re.IGNORECASE,
+)
+_ENDING = re.compile(
+    r"\b(?:till?|until|return\w*|back|drop\w*(?:\s+\w+)?\s+off|ends?|ending|through|"
+    r"check\w*\s+out|coming\s+back)\b[^,.;!?]{0,24}$|\bto\s+$|(?:到|至|回来?|返回|离店|退房|还车)[^，。！？]{0,6}$",
+    re.IGNORECASE,
+)
+_PAIRED = 0.2
+
+
+def period_bonus(text: str, start: int, field: Field) -> float:
+    """Of two fields for a beginning and an end, which one a day belongs to: days are beginnings
+    unless the words before them speak of an end ("until", "return on", 到).
+    """
+    name = name_words(field.name)
+    ending = _ENDING.search(text[max(0, start - 40) : start]) is not None
+    if _ENDS.search(name):
+        return _PAIRED if ending else 0.0
+    return _PAIRED if _BEGINS.search(name) and not ending else 0.0
