@@ -45,7 +45,7 @@ class Linker:
         self, text: str, calendar: Calendar, allowed: frozenset[str], turn: int = 0
     ) -> tuple[Mention, ...]:
         """Mentions from left to right; `allowed` are the fields that may carry conditions."""
-        scene = Scene.of(text, self._catalogue, allowed)
+        scene = Scene.of(text, self._catalogue, allowed, earlier=turn < 0)
         found = _distinct(text, _find(scene, calendar))
         kept = _sparse(_unverbed(scene, sorted(found, key=lambda f: f.start)))[:MOST_MENTIONS]
         denied = _denied(text, kept)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent.planning.words import name_words
+from agent.planning.words import ENTITY_NOUNS, key, name_words
 from schemas.collection import Field
 
 _BONUS = 0.4
@@ -46,6 +46,17 @@ _ABOUT = re.compile(
     r"(?:电话|地址|评分|门票|营业时间|开放时间|周边|附近|人均|价格|票价|位置|可以玩|可以游玩|类型|是什么|怎么走|在哪)"
 )
 _TITLED = re.compile(r"name|title|名", re.IGNORECASE)
+_KINDS = re.compile(
+    r"\b(?:sub)?(?:category|genre|type|cuisine|style|kind|theme)\b|菜系|类型|类别|风格|流派",
+    re.IGNORECASE,
+)
+_LIKED = re.compile(
+    r"\b(?:serv(?:es|ed|ing)|likes?|love|prefer|into|mood\s+for|interested\s+in|enjoy)\s+"
+    r"(?:some\s+|an?\s+)?$",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r"\s+(?P<noun>[a-z]+)\b")
+_KIND = 0.3
 _NEARBY = re.compile(r"周边|附近|\bnear", re.IGNORECASE)
 _CLOSE = re.compile(
     r"(?:附近|周边|靠近|旁边|near(?:by)?|close\s+to)(?:有|的是)?\s*$", re.IGNORECASE
@@ -60,6 +71,8 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
         return _BONUS if _CLOSE.search(before) else -_AGAINST
     if _ABOUT.match(after) and _TITLED.search(name):
         return _BONUS
+    if _KINDS.search(name) and (_LIKED.search(before) or _before_noun(text, end)):
+        return _KIND
     if _EATEN.search(before) or _SERVED.match(after):
         return _BONUS if _DISHES.search(name) else 0.0
     for words, fields in _ROLES:
@@ -69,6 +82,12 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
             looser = 2 * _LESS if _LOOSER.search(name) else 0.0
             return _BONUS - (looser or (_LESS if _LOOSE.search(name) else 0.0))
     return 0.0
+
+
+def _before_noun(text: str, end: int) -> bool:
+    """Right before what is looked for: "Cantonese restaurants", "country songs"."""
+    noun = _NOUN.match(text, end)
+    return noun is not None and key(noun["noun"]) in ENTITY_NOUNS
 
 
 _BEGINS = re.compile(
