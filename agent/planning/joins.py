@@ -13,6 +13,8 @@ from schemas.plan import Condition
 
 _OR = re.compile(r"\bor\b|\beither\b|或|要么|\bas\s+well\s+as\b|\btogether\s+with\b", re.IGNORECASE)
 _AND = re.compile(r"\band\b|&|和|与|及|且|并|同时", re.IGNORECASE)
+_TOGETHER = re.compile(r"at\s+the\s+same\s+time|simultaneously|同时", re.IGNORECASE)
+_BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
 _REACH = 80
 _LOWER, _UPPER = {Op.LT, Op.LE}, {Op.GT, Op.GE}
 _SINGLE = {Op.EQ: Op.IN, Op.CONTAINS: Op.IN, Op.IN: Op.IN}
@@ -157,16 +159,18 @@ def _is_apart(low: object, high: object) -> bool:
 
 def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) -> bool:
     """Whether every value must hold: on list fields unless "or" stands between them, on others
-    only where the wording insists (at the same time).
+    only where the wording insists (at the same time), or wants both contained in one text.
     """
     first, last = members[0], members[-1]
     between = text[first.end : last.start] if first.turn == last.turn == 0 else ""
     if _OR.search(between):
         return False
-    if re.search(r"at\s+the\s+same\s+time|simultaneously|同时|\bboth\b", between, re.IGNORECASE):
-        return True
     field = collection.by_name.get(first.use.field)
-    return field is not None and field.type.is_list
+    if field is None or field.type.is_list:
+        return field is not None
+    contained = all(one.use.parts[0].op is Op.CONTAINS for one in members)
+    insists = _TOGETHER.search(between) is not None
+    return insists or (contained and _BOTH.search(between) is not None)
 
 
 def _alternative(

@@ -19,6 +19,7 @@ from agent.planning.link_spans import (
 from agent.planning.link_values import link_flags, link_presence, link_values
 from agent.planning.lists import is_listed
 from agent.planning.scene import SURE, Catalogue, Found, Scene, settled
+from agent.planning.stories import is_story, told
 from agent.planning.use import CERTAIN, MAYBE_NOT, NOT, SOFT
 from agent.planning.words import key, keys, name_words, stem
 from schemas.collection import Collection
@@ -47,9 +48,12 @@ class Linker:
         """Mentions from left to right; `allowed` are the fields that may carry conditions."""
         scene = Scene.of(text, self._catalogue, allowed, earlier=turn < 0)
         found = _distinct(text, _find(scene, calendar))
+        story = is_story(scene)
+        if story:
+            found = told(scene, found)
         kept = _sparse(_unverbed(scene, sorted(found, key=lambda f: f.start)))[:MOST_MENTIONS]
         denied = _denied(text, kept)
-        loose = negations(text) > sum(denied)
+        loose = not story and negations(text) > sum(denied)
         prefix = "m" if turn == 0 else f"t{-turn}m"
         return tuple(
             _mention(text, f, f"{prefix}{number}", turn, _hints(text, f, no, loose))

@@ -110,6 +110,9 @@ class ValueIndex:
                 self._phrases[keys(synonym)].append((entry, 0.95))
             if free or not textual:
                 continue
+            head, bar, _ = str(value).partition(" | ")
+            if bar:
+                self._phrases[keys(head)].append((entry, 0.9))
             for word in other_words(str(value), field.name):
                 self._phrases[keys(word)].append((entry, 0.85))
             self._add_parts(entry)
