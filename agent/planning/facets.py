@@ -23,6 +23,8 @@ _TRUTH = (
     frozenset({"y", "n"}),
 )
 _LONGEST = 8
+_OWN = 0.9
+"""Weight from which on words are a field's own name, not just a part of what describes it."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,12 @@ class FacetIndex:
             self._add_field(field)
         shared = {phrase for phrase, fields in self._phrases.items() if len(fields) > 2}
         for phrase in shared:
-            best = max(self._phrases[phrase].values())
-            if best < 1.0:
-                self._phrases[phrase] = {
-                    field: 0.6 * weight for field, weight in self._phrases[phrase].items()
-                }
+            fields = self._phrases[phrase]
+            if max(fields.values()) < 1.0:
+                self._phrases[phrase] = {field: 0.6 * weight for field, weight in fields.items()}
+            else:
+                own = {field: weight for field, weight in fields.items() if weight >= _OWN}
+                self._phrases[phrase] = own
 
     def find(self, text: str, question: tuple[Token, ...]) -> tuple[FacetHit, ...]:
         """The longest names from left to right; a word inside a longer name counts once."""
@@ -90,16 +93,22 @@ class FacetIndex:
                 at += 1
                 continue
             part = question[at : at + length]
-            for field, weight in self._phrases[tuple(t.key for t in part)].items():
-                start, end = part[0].start, part[-1].end
+            named = dict(self._phrases[tuple(t.key for t in part)])
+            if length == 1:
+                for hit in self._inflected(part[0]):
+                    named[hit.field] = max(hit.weight, named.get(hit.field, 0.0))
+            start, end = part[0].start, part[-1].end
+            for field, weight in named.items():
                 hits.append(FacetHit(field, start, end, weight, asked=is_asked(text, start)))
             at += length
         return tuple(hits)
 
     def _inflected(self, token: Token) -> Iterator[FacetHit]:
         """Another form of a word in a field's name: opened, for `OpenDate`."""
-        for field, weight in self._stems.get(stem(token.key), {}).items():
-            yield FacetHit(field, token.start, token.end, weight)
+        root = stem(token.key)
+        if root != token.key:
+            for field, weight in self._stems.get(root, {}).items():
+                yield FacetHit(field, token.start, token.end, weight)
 
     def _denied(self, question: tuple[Token, ...]) -> Iterator[FacetHit]:
         """unofficial, nonofficial: the name of a field with a prefix that denies it."""
@@ -137,6 +146,9 @@ class FacetIndex:
                     self._stems[stem(part)][field.name] = 0.8 * weight
         for word in field_words(words):
             self._add(word, field.name, 0.6 if len(keys(word)) > 1 or len(word) > 3 else 0.35)
+            if len(word) > 3 and word.isalpha():
+                stems = self._stems[stem(word)]
+                stems[field.name] = max(0.5, stems.get(field.name, 0.0))
         self._add_description(field)
 
     def _add_description(self, field: Field) -> None:

@@ -22,7 +22,7 @@ _IDENTIFIER = 4
 _IDENTIFIES = re.compile(r"(?:^|\s)(?:id|code|no|key|zip|phone)$|编号|电话", re.IGNORECASE)
 """Figures that nothing counts or compares; only their own name brings them in."""
 _NOUN_AFTER = re.compile(
-    r"\s+(?!(?:and|or|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}"
+    r"\s+(?!(?:and|or|but|yet|per|each|than|from|that|which|who|not|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}"
 )
 _UNIT = re.compile(r"(?:m|km|kg|cm|mm|mph|lb|ft|g|s|元|分|块)(?!\w)", re.IGNORECASE)
 _GOES_ON = re.compile(

@@ -45,6 +45,8 @@ _PREPOSED = re.compile(
     r"like|featuring|against|player|singer|artist|and|or|does|did|do)|[:=])\s+$",
     re.IGNORECASE,
 )
+_GOVERNS = re.compile(r"of\b")
+"""A word in lower case with something of its own is no value: "the administrations of …"."""
 _ARTICLE = re.compile(r"\b(?:an?|some|any|the)\s+$", re.IGNORECASE)
 
 
@@ -208,7 +210,7 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
     after = text[span.end :].strip(' "')
     if _is_name(span):
         return several or bool(before.strip())
-    if is_asked(text, span.start) or _VERBAL.fullmatch(span.text):
+    if is_asked(text, span.start) or _VERBAL.fullmatch(span.text) or _GOVERNS.match(after):
         return False
     if best >= (_BESIDE if marked else STRONG) or _describes(before, after):
         return True

@@ -32,7 +32,7 @@ _ROLES = tuple(
         (r"\b(?:in|at|around|near|within|inside|throughout)|在|位于", _PLACES),
         (r"\b(?:by|starring|featuring|with)|由|主演", _PEOPLE),
         (r"\b(?:from|leaving|departing|out\s+of)|从", _ORIGINS + "|" + _PLACES),
-        (r"\b(?:to|towards|for|into|arriving\s+(?:at|in)|landing\s+(?:at|in))|到|去|往", _GOALS),
+        (r"\b(?:to|towards|for|into|(?:arriv|land)(?:es?|ing|s)?\s+(?:at|in))|到|去|往", _GOALS),
         (r"\b(?:named|called|titled)|名叫|叫做|名为", _TITLES),
     )
 )
@@ -46,6 +46,14 @@ _ABOUT = re.compile(
     r"(?:电话|地址|评分|门票|营业时间|开放时间|周边|附近|人均|价格|票价|位置|可以玩|可以游玩|类型|是什么|怎么走|在哪)"
 )
 _TITLED = re.compile(r"name|title|名", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\s+(?:(?:has|have|had|did|does|do|not|ever|never|also|co-?)\s+)*(?:wr(?:ite|ites|ote|itten)|"
+    r"publish(?:es|ed)?|author(?:s|ed)?|edit(?:s|ed)?|paint(?:s|ed)?|compos(?:e|es|ed)|direct(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+_AUTHORS = re.compile(
+    r"author|writer|editor|artist|painter|composer|director|creator|作者|编辑|导演", re.IGNORECASE
+)
 _KINDS = re.compile(
     r"\b(?:sub)?(?:category|genre|type|cuisine|style|kind|theme)\b|菜系|类型|类别|风格|流派",
     re.IGNORECASE,
@@ -70,6 +78,8 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
     if _NEARBY.search(name):
         return _BONUS if _CLOSE.search(before) else -_AGAINST
     if _ABOUT.match(after) and _TITLED.search(name):
+        return _BONUS
+    if _WRITES.match(text, end) and _AUTHORS.search(name):
         return _BONUS
     if _KINDS.search(name) and (_LIKED.search(before) or _before_noun(text, end)):
         return _KIND
@@ -106,6 +116,8 @@ _ENDING = re.compile(
     re.IGNORECASE,
 )
 _PAIRED = 0.2
+_BIRTH = re.compile(r"birth|出生|生日", re.IGNORECASE)
+_BORN = re.compile(r"\bborn\b|birth|\bage|old|young|出生|生日|岁", re.IGNORECASE)
 
 
 def period_bonus(text: str, start: int, field: Field) -> float:
@@ -113,6 +125,8 @@ def period_bonus(text: str, start: int, field: Field) -> float:
     unless the words before them speak of an end ("until", "return on", 到).
     """
     name = name_words(field.name)
+    if _BIRTH.search(name):
+        return 0.0 if _BORN.search(text) else -_PAIRED
     ending = _ENDING.search(text[max(0, start - 40) : start]) is not None
     if _ENDS.search(name):
         return _PAIRED if ending else 0.0
