@@ -22,6 +22,7 @@ _AGES = re.compile(r"years?\s+old|\bage\b|年龄", re.IGNORECASE)
 _DAILY = re.compile(r"date|day|birth|when|日|时间|airdate|aired", re.IGNORECASE)
 _NAMED = 0.25
 _TELLING = 0.5
+_CLEARLY = 0.25
 _FIRST_YEAR, _LAST_YEAR = 1500, 2200
 
 
@@ -56,13 +57,20 @@ def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
 
 
 def _named(scene: Scene) -> str | None:
-    """The only field of days that the text names, however far from the day."""
-    named = {
-        hit.field
-        for hit in scene.hits
-        if hit.weight >= _TELLING and scene.catalogue.fields[hit.field].type in DATES
-    }
-    return named.pop() if len(named) == 1 else None
+    """The field of days that the text speaks of clearly more than of any other, however far from
+    the day: by its name, or by words that describe it.
+    """
+    sums: dict[str, dict[str, float]] = {}
+    for hit in scene.hits:
+        if scene.catalogue.fields[hit.field].type in DATES:
+            words = sums.setdefault(hit.field, {})
+            word = scene.text[hit.start : hit.end].casefold()
+            words[word] = max(hit.weight, words.get(word, 0.0))
+    ranking = sorted(((sum(words.values()), name) for name, words in sums.items()), reverse=True)
+    if not ranking or ranking[0][0] < _TELLING:
+        return None
+    second = ranking[1][0] if len(ranking) > 1 else 0.0
+    return ranking[0][1] if ranking[0][0] - second >= _CLEARLY else None
 
 
 def _text_bonus(field: Field, dated: Dated, score: float) -> float:

@@ -79,7 +79,7 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
         return _BONUS if _CLOSE.search(before) else -_AGAINST
     if _ABOUT.match(after) and _TITLED.search(name):
         return _BONUS
-    if _WRITES.match(text, end) and _AUTHORS.search(name):
+    if is_maker(text, end) and _AUTHORS.search(name):
         return _BONUS
     if _KINDS.search(name) and (_LIKED.search(before) or _before_noun(text, end)):
         return _KIND
@@ -92,6 +92,11 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
             looser = 2 * _LESS if _LOOSER.search(name) else 0.0
             return _BONUS - (looser or (_LESS if _LOOSE.search(name) else 0.0))
     return 0.0
+
+
+def is_maker(text: str, end: int) -> bool:
+    """Whether a verb of writing or making follows: "that Chris Dyer did not write"."""
+    return _WRITES.match(text, end) is not None
 
 
 def _before_noun(text: str, end: int) -> bool:
