@@ -130,6 +130,9 @@ _NEGATION_ZH_PRE = re.compile(
     r"(?:由|被|在|来自|是|关于|属于|任何|那些|那种)*\s*[\"“「《]?$"
 )
 _NEGATION_ZH_POST = re.compile(r"^\s*[\"”」》]?\s*(?:的|部门)?\s*(?:除外|以外|之外|不要|不算)")
+_NEGATION_POST = re.compile(
+    r"^\s+(?:(?:did|does|do|has|have|had)(?:\s+not\b|n['’]t\b)|never\b)", re.IGNORECASE
+)
 _CLAUSE = re.compile(r"[.;?!。；？！，]|,\s+(?:but|and|which|what|who)\b")
 
 
@@ -145,12 +148,13 @@ def number_direction(text: str, start: int, end: int) -> Direction | None:
 
 def negated(text: str, start: int, end: int) -> bool:
     """Whether words right before or after exclude what stands between the offsets."""
-    before, after = text[max(0, start - REACH) : start], text[end : end + 8]
+    before, after = text[max(0, start - REACH) : start], text[end : end + 12]
     clauses = _CLAUSE.split(before)
     return bool(
         _NEGATION_PRE.search(clauses[-1])
         or _NEGATION_ZH_PRE.search(clauses[-1])
         or _NEGATION_ZH_POST.match(after)
+        or _NEGATION_POST.match(after)
     )
 
 

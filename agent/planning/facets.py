@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from agent.planning.lexicon import field_words
 from agent.planning.tables import listed
-from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words, stem
 from schemas.collection import Collection, Field, FieldType
 from schemas.folding import fold
 
-_GENERIC = frozenset(listed("name id number code date type no title day time year value key"))
+_GENERIC = frozenset(
+    listed("name id number code date type no title day time year value key option available have")
+)
 _TRUTH = (
     frozenset({"true", "false"}),
     frozenset({"yes", "no"}),
@@ -21,6 +23,8 @@ _TRUTH = (
     frozenset({"y", "n"}),
 )
 _LONGEST = 8
+_OWN = 0.9
+"""Weight from which on words are a field's own name, not just a part of what describes it."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +70,17 @@ class FacetIndex:
 
     def __init__(self, collection: Collection) -> None:
         self._phrases: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
+        self._stems: dict[str, dict[str, float]] = defaultdict(dict)
         for field in collection.fields:
             self._add_field(field)
         shared = {phrase for phrase, fields in self._phrases.items() if len(fields) > 2}
         for phrase in shared:
-            best = max(self._phrases[phrase].values())
-            if best < 1.0:
-                self._phrases[phrase] = {
-                    field: 0.6 * weight for field, weight in self._phrases[phrase].items()
-                }
+            fields = self._phrases[phrase]
+            if max(fields.values()) < 1.0:
+                self._phrases[phrase] = {field: 0.6 * weight for field, weight in fields.items()}
+            else:
+                own = {field: weight for field, weight in fields.items() if weight >= _OWN}
+                self._phrases[phrase] = own
 
     def find(self, text: str, question: tuple[Token, ...]) -> tuple[FacetHit, ...]:
         """The longest names from left to right; a word inside a longer name counts once."""
@@ -83,14 +89,26 @@ class FacetIndex:
         while at < len(question):
             length = self._longest_at(question, at)
             if not length:
+                hits += self._inflected(question[at])
                 at += 1
                 continue
             part = question[at : at + length]
-            for field, weight in self._phrases[tuple(t.key for t in part)].items():
-                start, end = part[0].start, part[-1].end
+            named = dict(self._phrases[tuple(t.key for t in part)])
+            if length == 1:
+                for hit in self._inflected(part[0]):
+                    named[hit.field] = max(hit.weight, named.get(hit.field, 0.0))
+            start, end = part[0].start, part[-1].end
+            for field, weight in named.items():
                 hits.append(FacetHit(field, start, end, weight, asked=is_asked(text, start)))
             at += length
         return tuple(hits)
+
+    def _inflected(self, token: Token) -> Iterator[FacetHit]:
+        """Another form of a word in a field's name: opened, for `OpenDate`."""
+        root = stem(token.key)
+        if root != token.key:
+            for field, weight in self._stems.get(root, {}).items():
+                yield FacetHit(field, token.start, token.end, weight)
 
     def _denied(self, question: tuple[Token, ...]) -> Iterator[FacetHit]:
         """unofficial, nonofficial: the name of a field with a prefix that denies it."""
@@ -125,8 +143,13 @@ class FacetIndex:
             if len(part) > 1 and part not in FUNCTION_WORDS:
                 weight = 0.4 if part in _GENERIC else 0.7 if len(parts) > 1 else 1.0
                 self._add(part, field.name, weight)
+                if part not in _GENERIC:
+                    self._stems[stem(part)][field.name] = 0.8 * weight
         for word in field_words(words):
             self._add(word, field.name, 0.6 if len(keys(word)) > 1 or len(word) > 3 else 0.35)
+            if len(word) > 3 and word.isalpha():
+                stems = self._stems[stem(word)]
+                stems[field.name] = max(0.5, stems.get(field.name, 0.0))
         self._add_description(field)
 
     def _add_description(self, field: Field) -> None:

@@ -19,7 +19,8 @@ from schemas.mentions import Form, FormMessage, Mention, MentionKind
 
 PROMPT = "plan"
 _KEY_LENGTH = 40
-MOST_TURNS = 3
+MOST_TURNS = 10
+"""Earlier turns that are looked at; those without a mention cost nothing."""
 
 
 def make_form(
@@ -117,7 +118,7 @@ def describe(fields: Sequence[Field]) -> str:
 
 
 def _question(ask: Ask, mentions: Sequence[Mention], asked: Mapping[str, Sequence[str]]) -> str:
-    earlier = [f"Earlier: {turn}" for turn in ask.history[-MOST_TURNS:]]
+    earlier = [f"Earlier: {turn}" for turn in _quoted(ask, keyed(mentions), asked)]
     lines = [*earlier, f"Question: {ask.question}", "Found:"]
     for key, mention in keyed(mentions).items():
         if key not in asked:
@@ -127,6 +128,15 @@ def _question(ask: Ask, mentions: Sequence[Mention], asked: Mapping[str, Sequenc
         mark = " (earlier)" if mention.turn < 0 else ""
         lines.append(f"{key}: {' | '.join(readings)}{mark}")
     return "\n".join(lines)
+
+
+def _quoted(
+    ask: Ask, mentions: Mapping[str, Mention], asked: Mapping[str, Sequence[str]]
+) -> Sequence[str]:
+    """The turns that what is asked about stands in, and the last one."""
+    turns = {mention.turn for key, mention in mentions.items() if key in asked} | {-1}
+    recent = ask.history[-MOST_TURNS:]
+    return [turn for back, turn in enumerate(recent, start=-len(recent)) if back in turns]
 
 
 def _reading(mention: Mention, field: str) -> str:

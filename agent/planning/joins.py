@@ -13,7 +13,10 @@ from schemas.plan import Condition
 
 _OR = re.compile(r"\bor\b|\beither\b|或|要么|\bas\s+well\s+as\b|\btogether\s+with\b", re.IGNORECASE)
 _AND = re.compile(r"\band\b|&|和|与|及|且|并|同时", re.IGNORECASE)
-_REACH = 40
+_TOGETHER = re.compile(r"at\s+the\s+same\s+time|simultaneously|同时", re.IGNORECASE)
+_BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
+_REACH = 80
+_LOWER, _UPPER = {Op.LT, Op.LE}, {Op.GT, Op.GE}
 _SINGLE = {Op.EQ: Op.IN, Op.CONTAINS: Op.IN, Op.IN: Op.IN}
 _DENIED = {Op.NE: Op.NOT_IN, Op.NOT_CONTAINS: Op.NOT_IN, Op.NOT_IN: Op.NOT_IN}
 
@@ -87,7 +90,7 @@ def _group(text: str, members: tuple[Accepted, ...], collection: Collection) -> 
         *_merged(text, wanted, collection),
         *_excluded(denied),
         *_ranges(text, periods),
-        *(_alone(one) for one in rest),
+        *_bounds(rest),
     ]
     conditions = tuple(c for one in joined for c in one.conditions)
     return _Group(members, Joined(all_of(*(one.filter for one in joined)), conditions))
@@ -134,18 +137,40 @@ def _ranges(text: str, periods: list[Accepted]) -> list[Joined]:
     return [Joined(whole, tuple(_condition(p, one) for one in periods for p in one.use.parts))]
 
 
+def _bounds(rest: list[Accepted]) -> list[Joined]:
+    """Bounds that no value can keep together are alternatives: before 1995, or after 2002."""
+    alone = [_alone(one) for one in rest]
+    if len(rest) != 2 or any(len(one.use.parts) != 1 for one in rest):
+        return alone
+    below, above = sorted(
+        (one.use.parts[0] for one in rest), key=lambda part: part.op not in _LOWER
+    )
+    if below.op not in _LOWER or above.op not in _UPPER or not _is_apart(below.value, above.value):
+        return alone
+    conditions = tuple(c for one in alone for c in one.conditions)
+    return [Joined(any_of(*(one.filter for one in alone)), conditions)]
+
+
+def _is_apart(low: object, high: object) -> bool:
+    if isinstance(low, str) and isinstance(high, str):
+        return low <= high
+    return isinstance(low, int | float) and isinstance(high, int | float) and low <= high
+
+
 def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) -> bool:
     """Whether every value must hold: on list fields unless "or" stands between them, on others
-    only where the wording insists (at the same time).
+    only where the wording insists (at the same time), or wants both contained in one text.
     """
     first, last = members[0], members[-1]
     between = text[first.end : last.start] if first.turn == last.turn == 0 else ""
     if _OR.search(between):
         return False
-    if re.search(r"at\s+the\s+same\s+time|simultaneously|同时|\bboth\b", between, re.IGNORECASE):
-        return True
     field = collection.by_name.get(first.use.field)
-    return field is not None and field.type.is_list
+    if field is None or field.type.is_list:
+        return field is not None
+    contained = all(one.use.parts[0].op is Op.CONTAINS for one in members)
+    insists = _TOGETHER.search(between) is not None
+    return insists or (contained and _BOTH.search(between) is not None)
 
 
 def _alternative(

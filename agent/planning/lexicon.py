@@ -115,6 +115,7 @@ director | directed by | directed | 导演
 actor | actors | starring | stars | star | acted | cast | 主演
 duration | length | long | 时长
 size | 大小
+birth | born | birthday | 出生 | 生日
 age | old | years old | aged | 年龄
 height | tall | 身高
 weight | heavy | weigh | weighs | weighed | weighted | lighter | heavier | 体重

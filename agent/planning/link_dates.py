@@ -11,6 +11,7 @@ from agent.planning.affinity import STRONG
 from agent.planning.cues import Direction, may_direct
 from agent.planning.dated import Calendar, Dated
 from agent.planning.dates import find_dates
+from agent.planning.roles import period_bonus
 from agent.planning.scene import DATES, NUMBERS, TEXTS, Found, Scene, ranked
 from agent.planning.use import AMBIGUOUS
 from schemas.collection import Field
@@ -19,6 +20,9 @@ from schemas.mentions import Choice, MentionKind
 _YEARLY = re.compile(r"year|yr|年", re.IGNORECASE)
 _AGES = re.compile(r"years?\s+old|\bage\b|年龄", re.IGNORECASE)
 _DAILY = re.compile(r"date|day|birth|when|日|时间|airdate|aired", re.IGNORECASE)
+_NAMED = 0.25
+_TELLING = 0.5
+_CLEARLY = 0.25
 _FIRST_YEAR, _LAST_YEAR = 1500, 2200
 
 
@@ -35,8 +39,12 @@ def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
     near = scene.near(dated.start, dated.end)
     period: list[JsonValue] = [dated.period.start.isoformat(), dated.period.end.isoformat()]
     year = _years(dated)
+    named = _named(scene)
     for name in sorted(scene.allowed):
         field, score = scene.catalogue.fields[name], near.get(name, 0.02)
+        if name == named:
+            score += _NAMED
+        score += period_bonus(scene.text, dated.start, field)
         if field.type in DATES:
             yield Choice(field=name, value=period, score=score + 0.4)
         elif field.type in NUMBERS:
@@ -46,6 +54,23 @@ def _choices(scene: Scene, dated: Dated) -> Iterable[Choice]:
             yield Choice(field=name, value=str(year), score=score + 0.3)
         elif name in scene.open and (bonus := _text_bonus(field, dated, score)):
             yield Choice(field=name, value=dated.words, score=score + bonus)
+
+
+def _named(scene: Scene) -> str | None:
+    """The field of days that the text speaks of clearly more than of any other, however far from
+    the day: by its name, or by words that describe it.
+    """
+    sums: dict[str, dict[str, float]] = {}
+    for hit in scene.hits:
+        if scene.catalogue.fields[hit.field].type in DATES:
+            words = sums.setdefault(hit.field, {})
+            word = scene.text[hit.start : hit.end].casefold()
+            words[word] = max(hit.weight, words.get(word, 0.0))
+    ranking = sorted(((sum(words.values()), name) for name, words in sums.items()), reverse=True)
+    if not ranking or ranking[0][0] < _TELLING:
+        return None
+    second = ranking[1][0] if len(ranking) > 1 else 0.0
+    return ranking[0][1] if ranking[0][0] - second >= _CLEARLY else None
 
 
 def _text_bonus(field: Field, dated: Dated, score: float) -> float:

@@ -11,6 +11,7 @@ from agent.planning.cues import Direction, may_compare
 from agent.planning.facets import is_boolean
 from agent.planning.numbers import Number, find_numbers
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
+from agent.planning.words import name_words
 from schemas.collection import Field, FieldType
 from schemas.mentions import Choice, MentionKind
 
@@ -18,8 +19,10 @@ NAMED = 0.3
 _FEW_VALUES = 20
 _IDENTIFIER = 4
 """Digits from which on a number is hardly a count."""
+_IDENTIFIES = re.compile(r"(?:^|\s)(?:id|code|no|key|zip|phone)$|编号|电话", re.IGNORECASE)
+"""Figures that nothing counts or compares; only their own name brings them in."""
 _NOUN_AFTER = re.compile(
-    r"\s+(?!(?:and|or|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}"
+    r"\s+(?!(?:and|or|but|yet|per|each|than|from|that|which|who|not|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}"
 )
 _UNIT = re.compile(r"(?:m|km|kg|cm|mm|mph|lb|ft|g|s|元|分|块)(?!\w)", re.IGNORECASE)
 _GOES_ON = re.compile(
@@ -49,10 +52,12 @@ def link_numbers(scene: Scene) -> Iterable[Found]:
 
 
 def _choices(scene: Scene, number: Number, near: Mapping[str, float]) -> Iterable[Choice]:
-    if _counts_something_else(scene.text, number, near):
+    if _counts_something_else(scene.text, number, near) or _names_field(scene, number):
         return
     for name in sorted(scene.allowed):
         field, score = scene.catalogue.fields[name], near.get(name, 0.02)
+        if score < NAMED and _IDENTIFIES.search(name_words(name)):
+            continue
         if number.spelled and score < NAMED:
             continue
         if field.type in NUMBERS:
@@ -82,6 +87,14 @@ def _counts_something_else(text: str, number: Number, near: Mapping[str, float])
     """A number of things that no field is about: 500 GitHub stars."""
     best = max(near.values(), default=0.0)
     return best < NAMED and _NOUN_AFTER.match(text, number.end) is not None
+
+
+def _names_field(scene: Scene, number: Number) -> bool:
+    """A range that is a part of a field's name: "students aged 5-17" beside `Count (Ages 5-17)`."""
+    words = number.words.casefold().replace(" ", "")
+    return number.upper is not None and any(
+        words in name.casefold().replace(" ", "") for name in scene.allowed
+    )
 
 
 def _goes_on(text: str, first: Number, second: Number) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.planning.affinity import STRONG
 from agent.planning.facets import FacetHit, is_asked
-from agent.planning.roles import role_bonus
+from agent.planning.roles import is_maker, period_bonus, role_bonus
 from agent.planning.scene import Found, Scene, ranked
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.spans_zh import is_named_zh
@@ -23,6 +23,7 @@ _VERBAL = re.compile(r"[a-z]+(?:ed|ing)")
 _NAMED = 0.3
 _BESIDE = 0.9
 _QUOTED_RANK = 10.0
+_CLOCKED = re.compile(r"\d{1,2}:\d\d")
 _TIMELY = re.compile(r"time|hour|时间", re.IGNORECASE)
 _FIGURES = re.compile(
     r"date|time|phone|price|fare|cost|number|rating|score|\bage\b|year|zip|email|url|website|"
@@ -44,6 +45,15 @@ _PREPOSED = re.compile(
     r"like|featuring|against|player|singer|artist|and|or|does|did|do)|[:=])\s+$",
     re.IGNORECASE,
 )
+_COMPOUND = re.compile(
+    r"\s+(?!(?:and|or|but|in|on|at|by|for|from|to|with|of|is|are|was|were|that|which|who|as|than)\b)"
+    r"(?P<noun>[a-z]+)"
+)
+_IN_CITY = re.compile(
+    r"\b(?:in|to|from|at|near|around)\s+[\w'’-]+(?:\s+[\w'’-]+)?\s+$", re.IGNORECASE
+)
+_GOVERNS = re.compile(r"of\b")
+"""A word in lower case with something of its own is no value: "the administrations of …"."""
 _ARTICLE = re.compile(r"\b(?:an?|some|any|the)\s+$", re.IGNORECASE)
 
 
@@ -65,7 +75,8 @@ def link_symbolic(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
     for span in find_symbolic(scene.text):
         named_on = span.text[0].isupper() and _NAME_GOES_ON.match(scene.text, span.end)
         clear = all(f.apart(span.start, span.end) or _inside(f, span) for f in explained)
-        if clear and not named_on:
+        timely = _CLOCKED.fullmatch(span.text) and any(_TIMELY.search(n) for n in scene.open)
+        if clear and not named_on and not timely and not _names_field(scene, span):
             yield _found(scene, span, [], 1.0)
 
 
@@ -74,7 +85,13 @@ def link_times(scene: Scene) -> Iterable[Found]:
     for span in find_times(scene.text):
         near = scene.near(span.start, span.end)
         choices = ranked(
-            Choice(field=name, value=span.text, score=_NAMED + near.get(name, 0.0))
+            Choice(
+                field=name,
+                value=span.text,
+                score=_NAMED
+                + near.get(name, 0.0)
+                + period_bonus(scene.text, span.start, scene.catalogue.fields[name]),
+            )
             for name in sorted(scene.open)
             if _TIMELY.search(name)
         )
@@ -164,6 +181,11 @@ def _first_and_last(scene: Scene, span: Span) -> tuple[Found, ...]:
     )
 
 
+def _names_field(scene: Scene, span: Span) -> bool:
+    """A part of a field's name: the 5-17 of `Count (Ages 5-17)`."""
+    return any(span.text.casefold() in name.casefold() for name in scene.allowed)
+
+
 def _inside(found: Found, span: Span) -> bool:
     """A number that is only a part of an identifier: 37–21–12."""
     within = span.start <= found.start and found.end <= span.end
@@ -172,6 +194,8 @@ def _inside(found: Found, span: Span) -> bool:
 
 def _ends_name(text: str, hit: FacetHit) -> bool:
     """A field's word that ends a name: Mexico City, Swedish People's Party."""
+    if text[hit.start : hit.end] == "city" and _IN_CITY.search(text[: hit.start]):
+        return True
     if not text[hit.start].isupper():
         return False
     before = re.search(r"([A-Z][\w'’-]*)\s+$", text[: hit.start])
@@ -200,13 +224,23 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
     after = text[span.end :].strip(' "')
     if _is_name(span):
         return several or bool(before.strip())
-    if is_asked(text, span.start) or _VERBAL.fullmatch(span.text):
+    if is_asked(text, span.start) or _VERBAL.fullmatch(span.text) or _GOVERNS.match(after):
+        return False
+    if is_maker(text, span.end) and several:
+        return True
+    if not several and _begins_noun(text, span.end) and not _PREPOSED.search(before):
         return False
     if best >= (_BESIDE if marked else STRONG) or _describes(before, after):
         return True
     if marked or not _PREPOSED.search(before):
         return several and len(text.split()) <= 5
     return several or not after or after[0] in "?.,!" or after.startswith(("and ", "or "))
+
+
+def _begins_noun(text: str, end: int) -> bool:
+    """A word in lower case that another one follows: "ownership code", but not "math course"."""
+    after = _COMPOUND.match(text, end)
+    return after is not None and key(after["noun"]) not in ENTITY_NOUNS
 
 
 def _describes(before: str, after: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from agent.planning.facets import is_boolean
@@ -13,6 +14,11 @@ from agent.planning.values import Entry, Match
 from schemas.mentions import Choice, MentionKind
 
 _FEW_VALUES = 20
+_ATTRIBUTE = re.compile(
+    r"\s*(?:and\s+)?(?:what|when|where|how|which|is|are|does|do|may\s+i|can\s+you\s+tell)\b"
+    r"(?!\s+(?:you|there|about|any))|.*(?:多少|几点|怎么样|是不是|吗)",
+    re.IGNORECASE,
+)
 _NAMED = 0.3
 _SURE_FLAG = 0.4
 
@@ -79,11 +85,19 @@ def link_flags(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
     """Names of yes-or-no fields that no other mention covers: official, 官方, unofficial."""
     for hit in scene.hits:
         field = scene.catalogue.fields[hit.field]
-        free = all(one.apart(hit.start, hit.end) for one in found)
+        free = all(one.apart(hit.start, hit.end) for one in found) and not (
+            scene.earlier and _asks_about_result(scene.text, hit.start)
+        )
         if free and is_boolean(field) and hit.weight >= _SURE_FLAG:
             choice = Choice(field=hit.field, value=None, score=hit.weight)
             hint = NOT if hit.denied else ""
             yield Found(MentionKind.VALUE, hit.start, hit.end, (choice,), hint, hit.weight)
+
+
+def _asks_about_result(text: str, start: int) -> bool:
+    """An earlier turn that asked what something found is like: "Is the entrance free?"."""
+    sentence = re.split(r"[.!?。！？]", text[:start])[-1]
+    return _ATTRIBUTE.match(sentence) is not None
 
 
 def link_presence(scene: Scene) -> Iterable[Found]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from agent.planning.cues import Direction, negated, negations, preferred
 from agent.planning.dated import Calendar
@@ -18,7 +19,9 @@ from agent.planning.link_spans import (
 from agent.planning.link_values import link_flags, link_presence, link_values
 from agent.planning.lists import is_listed
 from agent.planning.scene import SURE, Catalogue, Found, Scene, settled
+from agent.planning.stories import is_story, told
 from agent.planning.use import CERTAIN, MAYBE_NOT, NOT, SOFT
+from agent.planning.words import key, keys, name_words, stem
 from schemas.collection import Collection
 from schemas.mentions import Mention, MentionKind
 
@@ -35,15 +38,22 @@ class Linker:
     def __init__(self, collection: Collection) -> None:
         self._catalogue = Catalogue(collection)
 
+    def is_value(self, word: str) -> bool:
+        """Whether some field has this word as a value."""
+        return bool(self._catalogue.values.entries(word))
+
     def link(
         self, text: str, calendar: Calendar, allowed: frozenset[str], turn: int = 0
     ) -> tuple[Mention, ...]:
         """Mentions from left to right; `allowed` are the fields that may carry conditions."""
-        scene = Scene.of(text, self._catalogue, allowed)
+        scene = Scene.of(text, self._catalogue, allowed, earlier=turn < 0)
         found = _distinct(text, _find(scene, calendar))
-        kept = _sparse(sorted(found, key=lambda f: f.start))[:MOST_MENTIONS]
+        story = is_story(scene)
+        if story:
+            found = told(scene, found)
+        kept = _sparse(_unverbed(scene, sorted(found, key=lambda f: f.start)))[:MOST_MENTIONS]
         denied = _denied(text, kept)
-        loose = negations(text) > sum(denied)
+        loose = not story and negations(text) > sum(denied)
         prefix = "m" if turn == 0 else f"t{-turn}m"
         return tuple(
             _mention(text, f, f"{prefix}{number}", turn, _hints(text, f, no, loose))
@@ -90,6 +100,28 @@ def _distinct(text: str, found: list[Found]) -> list[Found]:
         fields = frozenset(choice.field for choice in one.choices)
         best.setdefault((text[one.start : one.end].casefold(), one.hint, fields), one)
     return list(best.values())
+
+
+def _unverbed(scene: Scene, found: list[Found]) -> list[Found]:
+    """Without values that are the verb of the day behind them: "closed before 2000" is about
+    `ClosedDate`, not about the status.
+    """
+    return [
+        one
+        for one, after in zip_longest(found, found[1:])
+        if one.kind is not MentionKind.VALUE
+        or after is None
+        or after.kind is not MentionKind.PERIOD
+        or not _is_verb_of(scene, one, after)
+    ]
+
+
+def _is_verb_of(scene: Scene, value: Found, period: Found) -> bool:
+    word = stem(key(scene.text[value.start : value.end]))
+    between = scene.text[value.end : period.start].split()
+    return len(between) <= 2 and any(
+        word in map(stem, keys(name_words(choice.field))) for choice in period.choices
+    )
 
 
 def _sparse(found: list[Found]) -> list[Found]:

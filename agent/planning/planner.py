@@ -10,6 +10,7 @@ from agent.planning.dated import Calendar
 from agent.planning.form import MOST_TURNS, make_form
 from agent.planning.linking import Linker
 from agent.planning.smalltalk import is_small_talk
+from agent.planning.topics import still_meant
 from graph.ports import Ask
 from schemas.collection import Collection, Field
 from schemas.mentions import Choice, Form, Mention, MentionKind, Proposal
@@ -43,14 +44,15 @@ class Planner:
             return ()
         linker = self._linker(collection)
         calendar = Calendar(ask.today, self._fiscal_start, self._day_first)
+        meant = still_meant(ask.history, ask.question, linker.is_value)
         if ask.previous:
-            earlier = _in_force(ask.previous, allowed)
+            earlier = _in_force(ask.previous, allowed) if not meant or meant[-1] else ()
         else:
-            recent = ask.history[-MOST_TURNS:]
+            recent = [*zip(ask.history, meant, strict=True)][-MOST_TURNS:]
             earlier = tuple(
                 mention
-                for back, text in zip(range(len(recent), 0, -1), recent, strict=True)
-                for mention in linker.link(text, calendar, allowed, turn=-back)
+                for back, (text, still) in zip(range(len(recent), 0, -1), recent, strict=True)
+                for mention in (linker.link(text, calendar, allowed, turn=-back) if still else ())
             )
         return (*earlier, *linker.link(ask.question, calendar, allowed))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from agent.planning.words import name_words
+from agent.planning.words import ENTITY_NOUNS, key, name_words
 from schemas.collection import Field
 
 _BONUS = 0.4
 _LESS = 0.05
 _AGAINST = 0.015
-_LOOSE = re.compile(r"address|location|place|site|office|station|地址", re.IGNORECASE)
+_LOOSE = re.compile(r"location|place|site|office|station|airport|terminal|name", re.IGNORECASE)
+_LOOSER = re.compile(r"address|地址", re.IGNORECASE)
 _PLACES = (
     r"city|town|country|nation|state|province|county|region|district|area|location|place|venue|"
     r"area|territory|address|site|campus|office|城市|国家|地区|区域|地点|地址"
@@ -31,7 +32,7 @@ _ROLES = tuple(
         (r"\b(?:in|at|around|near|within|inside|throughout)|在|位于", _PLACES),
         (r"\b(?:by|starring|featuring|with)|由|主演", _PEOPLE),
         (r"\b(?:from|leaving|departing|out\s+of)|从", _ORIGINS + "|" + _PLACES),
-        (r"\b(?:to|towards|for|into|arriving\s+(?:at|in)|landing\s+(?:at|in))|到|去|往", _GOALS),
+        (r"\b(?:to|towards|for|into|(?:arriv|land)(?:es?|ing|s)?\s+(?:at|in))|到|去|往", _GOALS),
         (r"\b(?:named|called|titled)|名叫|叫做|名为", _TITLES),
     )
 )
@@ -45,6 +46,25 @@ _ABOUT = re.compile(
     r"(?:电话|地址|评分|门票|营业时间|开放时间|周边|附近|人均|价格|票价|位置|可以玩|可以游玩|类型|是什么|怎么走|在哪)"
 )
 _TITLED = re.compile(r"name|title|名", re.IGNORECASE)
+_WRITES = re.compile(
+    r"\s+(?:(?:has|have|had|did|does|do|not|ever|never|also|co-?)\s+)*(?:wr(?:ite|ites|ote|itten)|"
+    r"publish(?:es|ed)?|author(?:s|ed)?|edit(?:s|ed)?|paint(?:s|ed)?|compos(?:e|es|ed)|direct(?:s|ed)?)\b",
+    re.IGNORECASE,
+)
+_AUTHORS = re.compile(
+    r"author|writer|editor|artist|painter|composer|director|creator|作者|编辑|导演", re.IGNORECASE
+)
+_KINDS = re.compile(
+    r"\b(?:sub)?(?:category|genre|type|cuisine|style|kind|theme)\b|菜系|类型|类别|风格|流派",
+    re.IGNORECASE,
+)
+_LIKED = re.compile(
+    r"\b(?:serv(?:es|ed|ing)|likes?|love|prefer|into|mood\s+for|interested\s+in|enjoy)\s+"
+    r"(?:some\s+|an?\s+)?$",
+    re.IGNORECASE,
+)
+_NOUN = re.compile(r"\s+(?P<noun>[a-z]+)\b")
+_KIND = 0.3
 _NEARBY = re.compile(r"周边|附近|\bnear", re.IGNORECASE)
 _CLOSE = re.compile(
     r"(?:附近|周边|靠近|旁边|near(?:by)?|close\s+to)(?:有|的是)?\s*$", re.IGNORECASE
@@ -59,11 +79,60 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
         return _BONUS if _CLOSE.search(before) else -_AGAINST
     if _ABOUT.match(after) and _TITLED.search(name):
         return _BONUS
+    if is_maker(text, end) and _AUTHORS.search(name):
+        return _BONUS
+    if _KINDS.search(name) and (_LIKED.search(before) or _before_noun(text, end)):
+        return _KIND
     if _EATEN.search(before) or _SERVED.match(after):
         return _BONUS if _DISHES.search(name) else 0.0
     for words, fields in _ROLES:
         if words.search(before):
             if not fields.search(name):
                 return 0.0
-            return _BONUS - (_LESS if _LOOSE.search(name) else 0.0)
+            looser = 2 * _LESS if _LOOSER.search(name) else 0.0
+            return _BONUS - (looser or (_LESS if _LOOSE.search(name) else 0.0))
     return 0.0
+
+
+def is_maker(text: str, end: int) -> bool:
+    """Whether a verb of writing or making follows: "that Chris Dyer did not write"."""
+    return _WRITES.match(text, end) is not None
+
+
+def _before_noun(text: str, end: int) -> bool:
+    """Right before what is looked for: "Cantonese restaurants", "country songs"."""
+    noun = _NOUN.match(text, end)
+    return noun is not None and key(noun["noun"]) in ENTITY_NOUNS
+
+
+_BEGINS = re.compile(
+    r"(?:^|[_ ])(?:start|begin|from|pick\s?up|pickup|departure|depart|outbound|check\s?in|"
+    r"checkin|open|valid\s?from|since)|开始|出发|入住|取车|起始",
+    re.IGNORECASE,
+)
+_ENDS = re.compile(
+    r"(?:^|[_ ])(?:end|to|until|drop\s?off|dropoff|return|inbound|check\s?out|checkout|"
+    r"expir\w*|due|valid\s?to|close)|结束|返回|离店|退房|还车|截止|到期",
+    re.IGNORECASE,
+)
+_ENDING = re.compile(
+    r"\b(?:till?|until|return\w*|back|drop\w*(?:\s+\w+)?\s+off|ends?|ending|through|"
+    r"check\w*\s+out|coming\s+back)\b[^,.;!?]{0,24}$|\bto\s+$|(?:到|至|回来?|返回|离店|退房|还车)[^，。！？]{0,6}$",
+    re.IGNORECASE,
+)
+_PAIRED = 0.2
+_BIRTH = re.compile(r"birth|出生|生日", re.IGNORECASE)
+_BORN = re.compile(r"\bborn\b|birth|\bage|old|young|出生|生日|岁", re.IGNORECASE)
+
+
+def period_bonus(text: str, start: int, field: Field) -> float:
+    """Of two fields for a beginning and an end, which one a day belongs to: days are beginnings
+    unless the words before them speak of an end ("until", "return on", 到).
+    """
+    name = name_words(field.name)
+    if _BIRTH.search(name):
+        return 0.0 if _BORN.search(text) else -_PAIRED
+    ending = _ENDING.search(text[max(0, start - 40) : start]) is not None
+    if _ENDS.search(name):
+        return _PAIRED if ending else 0.0
+    return _PAIRED if _BEGINS.search(name) and not ending else 0.0

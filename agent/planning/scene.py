@@ -40,19 +40,24 @@ class Catalogue:
 
 @dataclass(frozen=True)
 class Scene:
-    """One text with its tokens, the fields that it names, and those that may be used."""
+    """One text with its tokens, the fields that it names, and those that may be used. `earlier`:
+    it is a turn before the question.
+    """
 
     text: str
     question: tuple[Token, ...]
     hits: tuple[FacetHit, ...]
     allowed: frozenset[str]
     catalogue: Catalogue
+    earlier: bool = False
 
     @classmethod
-    def of(cls, text: str, catalogue: Catalogue, allowed: frozenset[str]) -> Scene:
+    def of(
+        cls, text: str, catalogue: Catalogue, allowed: frozenset[str], *, earlier: bool = False
+    ) -> Scene:
         question = tokens(text)
         hits = tuple(h for h in catalogue.facets.find(text, question) if h.field in allowed)
-        return cls(text, question, hits, allowed, catalogue)
+        return cls(text, question, hits, allowed, catalogue, earlier)
 
     @property
     def open(self) -> frozenset[str]:

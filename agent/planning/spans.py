@@ -117,6 +117,9 @@ _CONNECTED = re.compile(r"\s*(?:[.&'’\-–/]\s*)?|\s*,\s+(?=Jr)")
 _PIECE = re.compile(
     rf"[^\W_{CJK}](?:(?:(?!['’]s\b)[\w'’.+/:%#-])*[^\W_{CJK}%+#])?[%+#]?(?:['’]s(?=\s+[A-Z]))?|&"
 )
+_PLACED = re.compile(r"\b(?:in|to|from|at|around|near)\s+$", re.IGNORECASE)
+_MEASURED = re.compile(r"(?:one|two|three|single|round|full|part|half|multi|low|high)-[a-z]+")
+"""Compounds that say how much or how, not which: one-way, full-time."""
 _HAN = re.compile(rf"[{CJK}A-Za-z0-9·]+")
 
 
@@ -160,6 +163,8 @@ def _is_subject(text: str, start: int, word: str) -> bool:
     if word == "&":
         return False
     plain = re.split(r"['’]", word)[0].lower()
+    if _MEASURED.fullmatch(word):
+        return False
     if plain in FUNCTION_WORDS or key(word) in FUNCTION_WORDS:
         at_start = start == 0 or text[:start].rstrip()[-1:] in ".?!:,"
         return word[0].isupper() and not at_start and plain not in ("i", "a") and "'" not in word
@@ -175,7 +180,7 @@ def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
         run = run[capitals[0] : capitals[-1] + 1]
     while run and text[run[-1][0] : run[-1][1]].lower() in _CONNECTORS:
         run = run[:-1]
-    while len(run) > 1 and not capitals and key(text[run[-1][0] : run[-1][1]]) in ENTITY_NOUNS:
+    while len(run) > 1 and not capitals and _is_thing(text, run):
         run = run[:-1]
     if len(run) == 1 and not capitals and key(text[run[0][0] : run[0][1]]) in ENTITY_NOUNS:
         run = []
@@ -183,6 +188,12 @@ def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
         start, end = _trimmed(text, run[0][0], run[-1][1])
         if start < end:
             spans.append(Span(start, end, text[start:end]))
+
+
+def _is_thing(text: str, run: Sequence[tuple[int, int]]) -> bool:
+    """The last word says what is looked for, and is not the end of a place: "in redwood city"."""
+    last = key(text[run[-1][0] : run[-1][1]])
+    return last in ENTITY_NOUNS and not (last == "city" and _PLACED.search(text[: run[0][0]]))
 
 
 def _starts_sentence(text: str, start: int, end: int) -> bool:

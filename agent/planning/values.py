@@ -8,7 +8,7 @@ n-grams, so that a question costs the same over ten values and over a hundred th
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from rapidfuzz import fuzz, process
 from agent.planning.facets import is_boolean
 from agent.planning.lexicon import other_words
 from agent.planning.meanings import meanings
-from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, keys
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, keys, name_words
 from schemas.collection import Collection, Field, FieldType, Scalar
 
 LONGEST = 24
@@ -70,6 +70,7 @@ class ValueIndex:
         self._phrases: dict[tuple[str, ...], list[tuple[Entry, float]]] = defaultdict(list)
         self._parts: dict[str, list[Entry]] = defaultdict(list)
         self._pairs: dict[str, list[Entry]] = defaultdict(list)
+        self._shared = _shared_words(collection)
         for field in collection.fields:
             if field.values and not is_boolean(field):
                 self._add_field(field)
@@ -113,6 +114,9 @@ class ValueIndex:
                 self._phrases[keys(synonym)].append((entry, 0.95))
             if free or not textual:
                 continue
+            head, bar, _ = str(value).partition(" | ")
+            if bar:
+                self._phrases[keys(head)].append((entry, 0.9))
             for word in other_words(str(value), field.name):
                 self._phrases[keys(word)].append((entry, 0.85))
             self._add_parts(entry)
@@ -121,7 +125,7 @@ class ValueIndex:
         for meaning in meanings(field):
             upper = meaning.upper
             entry = Entry(field.name, meaning.value, keys(meaning.words), upper)
-            if entry.keys:
+            if entry.keys and not set(entry.keys) <= self._shared:
                 self._phrases[entry.keys].append((entry, 0.9))
 
     def _add_parts(self, entry: Entry) -> None:
@@ -223,6 +227,16 @@ class ValueIndex:
         if best is None or best[0][0] != word[0] or best[0] == word:
             return None
         return str(best[0])
+
+
+def _shared_words(collection: Collection) -> frozenset[str]:
+    """Words in the names of several fields: what the collection is about, hence no meaning of
+    one value.
+    """
+    counts = Counter(
+        word for field in collection.fields for word in set(keys(name_words(field.name)))
+    )
+    return frozenset(word for word, count in counts.items() if count > 1)
 
 
 def _grams(word: str) -> set[str]:

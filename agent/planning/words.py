@@ -85,6 +85,22 @@ def singular(word: str) -> str:
     return word[:-1]
 
 
+_ENDINGS = ("ings", "ing", "ed", "ure", "e", "d")
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """A compared word without the endings of verbs: opened and opening → open, closure → clos.
+    Words whose stem would be shorter than four letters stay as they are.
+    """
+    if not word.isascii() or not word.isalpha():
+        return word
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word.removesuffix(ending)
+    return word
+
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[_\-/.]+")
 
 
