@@ -27,7 +27,7 @@ from schemas.plan import Branch, PlanOutcome, Problem
 MOST_BRANCHES = 4
 _NAMES = re.compile(r"^(?:.*\b)?(?:name|title)$|名称|标题|名字|片名", re.IGNORECASE)
 _COMPARED = re.compile(
-    r"\beach\b|\brespectively\b|\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b|分别|各自|各(?!种|类)|对比|比较|相比|区别|差异",
+    r"\b(?:for|in|from)\s+each\b|\beach\s+(?:of|one)\b|\brespectively\b|\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b|分别|各自|各(?!种|类)|对比|比较|相比|区别|差异",
     re.IGNORECASE,
 )
 _ADDED = re.compile(

@@ -29,10 +29,10 @@ _ROLES = tuple(
         re.compile(rf"\b(?:{fields})\b|(?:{fields})(?=[A-Z_ ]|$)", re.IGNORECASE),
     )
     for words, fields in (
-        (r"\b(?:in|at|around|near|within|inside|throughout)|在|位于", _PLACES),
         (r"\b(?:by|starring|featuring|with)|由|主演", _PEOPLE),
         (r"\b(?:from|leaving|departing|out\s+of)|从", _ORIGINS + "|" + _PLACES),
         (r"\b(?:to|towards|for|into|(?:arriv|land)(?:es?|ing|s)?\s+(?:at|in))|到|去|往", _GOALS),
+        (r"\b(?:in|at|around|near|within|inside|throughout)|在|位于", _PLACES),
         (r"\b(?:named|called|titled)|名叫|叫做|名为", _TITLES),
     )
 )
@@ -55,7 +55,8 @@ _AUTHORS = re.compile(
     r"author|writer|editor|artist|painter|composer|director|creator|作者|编辑|导演", re.IGNORECASE
 )
 _KINDS = re.compile(
-    r"\b(?:sub)?(?:category|genre|type|cuisine|style|kind|theme)\b|菜系|类型|类别|风格|流派",
+    r"\b(?:sub)?(?:category|genre|type|cuisine|style|kind|theme|topics?|subjects?|tags?|"
+    r"key(?:words?|phrases?))\b|菜系|类型|类别|风格|流派|主题|标签|关键词",
     re.IGNORECASE,
 )
 _LIKED = re.compile(
