@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent.cli.documents import parse_assignments
+from agent.cli.documents import check_asked, parse_assignments
 from agent.cli.main import invoke
 from agent.settings import Settings
 from schemas.errors import UsageError
@@ -58,6 +58,14 @@ def test_assignments() -> None:
     for wrong in ("tags", "=x", ""):
         with pytest.raises(UsageError, match="write FIELD=VALUE"):
             parse_assignments([wrong])
+
+
+def test_an_assignment_asks_for_one_thing_of_a_field() -> None:
+    check_asked({"title": ["x"]}, ["pages"])
+    with pytest.raises(UsageError, match="nothing is set"):
+        check_asked({}, [])
+    with pytest.raises(UsageError, match="'pages' is both set and unset"):
+        check_asked({"pages": ["3"]}, ["pages"])
 
 
 @pytest.mark.lite

@@ -292,7 +292,9 @@ def test_a_field_beyond_the_limit_stays_with_its_document() -> None:
     ("yaml", "message"),
     [
         ("level: 1\nLevel: 2", "given twice"),
-        ("level: @1\nx: 1", "not valid YAML"),
+        ("level: @1\nx: 1", "cannot be read for certain"),
+        ("level: {is: 1}", "is a mapping with 'level.is'"),
+        ("level: [1, {is: 2}]", "is a mapping with 'level.is'"),
         ("level: secret", "line 2: access field level: 'secret' is not a whole number"),
         ("level: [1, 2]", "access field level: '1, 2'"),
     ],
@@ -310,6 +312,11 @@ def test_a_missing_field_rejects_only_where_it_is_required(yaml: str) -> None:
     assert "level" not in kept.values
     with pytest.raises(IngestError, match="required field 'level' is missing"):
         describer(*fields, required_fields=("level",)).describe(loaded(yaml), "a.md", [])
+
+
+def test_a_mapping_with_an_access_field_of_its_own_is_read() -> None:
+    made = describer(("level.is", "int"), access_fields=("level", "level.is"))
+    assert made.describe(loaded("level: {is: 1, by: x}"), "a.md", []).values["level.is"] == 1
 
 
 def test_tags_come_from_front_matter_the_run_and_rules() -> None:

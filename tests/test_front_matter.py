@@ -149,7 +149,6 @@ def test_front_matter_made_to_explode_is_refused(yaml: str) -> None:
         "---\n\nProse: with a colon\nand more of it\n\n---\nrest",
         "---\nJust prose\n---\nrest",
         "---\n- a\n- b\n---\nrest",
-        "----\ntitle: x\n----\n",
     ],
 )
 def test_a_rule_stays_text(text: str) -> None:
@@ -213,3 +212,31 @@ def test_quoted_text_comes_back_whole(values: dict[str, str]) -> None:
         f"{name}: '{text.replace(chr(39), chr(39) * 2)}'" for name, text in kept.items()
     )
     assert plain(split_front_matter(f"---\n{yaml}\n---\n")[0]) == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\naccess: secret\ntitle: x\nNo line closes it.\n",
+        "---\naccess: secret\n ---\nThe closing line is indented.\n",
+        "---\naccess: secret\n-----\nThe closing line is longer.\n",
+        "----\naccess: secret\n----\nFour dashes.\n",
+        "\u2014-\naccess: secret\n\u2014-\nAs a word processor corrects it.\n",
+        "--- # internal\naccess: secret\n---\nA comment after the rule.\n",
+        "---\naccess: #secret\n---\nA comment where the value is meant.\n",
+        "---\naccess: .nan\n---\nA number that is none.\n",
+    ],
+)
+def test_a_field_that_is_lost_with_its_block_or_value_is_doubtful(text: str) -> None:
+    front, _ = split_front_matter(text)
+    assert "access" in front.doubtful
+    assert front.notes
+    assert not front.fields
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["---\n\nProse below a rule.\n", "-----\nProse alone\n", "---\naccess: # later\n---\nx\n"],
+)
+def test_a_rule_or_a_remark_makes_nothing_doubtful(text: str) -> None:
+    assert not split_front_matter(text)[0].doubtful

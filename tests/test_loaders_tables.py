@@ -254,3 +254,8 @@ def test_what_the_csv_writer_writes_comes_back(rows: list[list[str]]) -> None:
     errors = {"#N/A", "#REF!"}
     assert errors.isdisjoint(cell for row in rows for cell in row)
     assert found == expected
+
+
+def test_a_column_named_twice_or_showing_an_error_is_doubtful() -> None:
+    (row,) = table(b"access,Access,dept,text\npublic,secret,#N/A,hello\n")
+    assert row.doubtful == {"access", "dept"}

@@ -17,7 +17,7 @@ from agent.cli.session import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agent.app import Agent
     from schemas.collection import Field
@@ -45,7 +45,8 @@ def list_documents(
         return
     for document in documents:
         state = "" if document.enabled else "  (disabled)"
-        show(f"{document.id}\t{document.title}\t{document.chunks} passages{state}")
+        title = " ".join(document.title.split())
+        show(f"{document.id}\t{title}\t{document.chunks} passages{state}")
 
 
 @docs.command("show")
@@ -110,6 +111,7 @@ def set_values(
 ) -> None:
     """Set metadata of a document and all its passages, without embedding again."""
     assigned = parse_assignments(values or ())
+    check_asked(assigned, unset or ())
     document = with_agent(lambda agent: agent.assign(doc_id, assigned, tuple(unset or ()), kb))
     show_json(document) if as_json else show(document_text(document))
 
@@ -125,6 +127,17 @@ def parse_assignments(texts: Sequence[str]) -> dict[str, list[str]]:
             raise UsageError(f"{text!r} sets nothing; write FIELD=VALUE")
         assigned.setdefault(name.strip(), []).append(value)
     return assigned
+
+
+def check_asked(assigned: Mapping[str, object], unset: Sequence[str]) -> None:
+    """UsageError if nothing is asked for, or two things of one field."""
+    from schemas.errors import UsageError
+
+    if not assigned and not unset:
+        raise UsageError("nothing is set; write FIELD=VALUE or --unset FIELD")
+    for name in unset:
+        if name in assigned:
+            raise UsageError(f"field {name!r} is both set and unset; write one of them")
 
 
 @docs.command("versions")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 import yaml
 
@@ -18,6 +19,8 @@ from schemas.errors import IngestError
 
 _OPENING = re.compile(r"(?:[ \t]*\n)*---[ \t]*\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE)
+# what editors and typists make of the rule: dashes of any kind and number, or a comment after it
+_NEARLY_OPENING = re.compile(r"(?:[ \t]*\n)*[-\u2010-\u2015]{2,}[ \t]*(?:#.*)?\n")
 # a key at the margin; people who write Chinese often type the full-width colon
 _ENTRY = re.compile(
     r"""(?P<key>"[^"\n]{1,80}"|'[^'\n]{1,80}'|[^\s\#\-\[\]{},&*!|>'"%@`:：][^:：#\n]{0,80}?)"""
@@ -54,20 +57,25 @@ def split_front_matter(text: str) -> tuple[FrontMatter, str]:
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
-    if opening is None:
-        return FrontMatter(), text
-    if closing is None:
-        return _unclosed(text, opening.end()), text
+    if opening is None or closing is None:
+        nearly = opening or _NEARLY_OPENING.match(text)
+        return (_unread(text, nearly.end()) if nearly else FrontMatter()), text
     block = text[opening.end() : closing.start()]
     read = _read(block, text.count("\n", 0, opening.end()))
     return (FrontMatter(), text) if read is None else (read, text[closing.end() :])
 
 
-def _unclosed(text: str, start: int) -> FrontMatter:
-    if not _ENTRY.match(text, start):
+def _unread(text: str, start: int) -> FrontMatter:
+    """A block that stays text: what it says of fields is not known, so it is doubtful."""
+    entries = takewhile(bool, map(_ENTRY.match, text[start:].split("\n")))
+    keys = frozenset(name_key(entry["key"].strip("\"'")) for entry in entries if entry)
+    if not keys:
         return FrontMatter()
-    note = Note("begins like front matter, but no line '---' closes it; it was read as text")
-    return FrontMatter(notes=(note,))
+    note = Note(
+        "begins like front matter, but not with a line '---' or no line '---' closes it; "
+        "it was read as text"
+    )
+    return FrontMatter(notes=(note,), doubtful=keys)
 
 
 def _read(block: str, above: int) -> FrontMatter | None:
@@ -229,6 +237,7 @@ class _Reading:
             return None
         if _NOT_NUMBERS.fullmatch(node.value):
             self._notes.append(Note(f"{node.value} is no number; taken as missing", name, line))
+            self._doubtful.add(name_key(name))
             return None
         return Written(node.value, line=line)
 
@@ -236,6 +245,8 @@ class _Reading:
         rest = self.lines[min(line - self._above, len(self.lines)) - 1][node.start_mark.column :]
         if rest.lstrip(" \t").startswith("#"):
             said = rest.strip()
+            if not re.match(r"#+[ \t]", said):
+                self._doubtful.add(name_key(name))  # `#internal` is rather a value than a remark
             self._notes.append(Note(f"is missing, because {said!r} is a comment", name, line))
 
     def _put(self, name: str, value: Value, line: int) -> None:

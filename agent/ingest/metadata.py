@@ -104,8 +104,22 @@ class Describer:
         doubtful = {name_key(self._name(key)) for key in loaded.doubtful}
         for key, name in self._access.items():
             if key in doubtful:
-                reason = f"access field {name!r} is given twice or is not valid YAML"
+                reason = f"access field {name!r} is given twice, or cannot be read for certain"
                 raise IngestError(reason, remedy=f"give {name!r} once, in quotes")
+        self._check_nested(loaded.fields)
+
+    def _check_nested(self, fields: Iterable[str]) -> None:
+        """A mapping, flattened to dotted names, says nothing of the access field above it."""
+        for given in fields:
+            above, dot, _ = given.partition(".")
+            name = self._access.get(name_key(self._name(above))) if dot else None
+            if name is None or any(key.startswith(f"{name_key(name)}.") for key in self._access):
+                continue
+            raise IngestError(
+                f"access field {name!r} is a mapping with {given!r}, where one value or a list "
+                "is allowed",
+                remedy=f"give {name!r} one value, or name {given!r} an access field",
+            )
 
     def _check_required(self, given: Mapping[str, Value]) -> None:
         present = {name_key(name) for name, value in given.items() if display(value).strip()}

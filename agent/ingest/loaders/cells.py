@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from agent.ingest.decoding import clean
@@ -29,19 +30,34 @@ def header(cells: Iterable[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def row(key: str, columns: Sequence[str], texts: Sequence[str], line: int) -> Row:
-    """Empty cells are absent; those that show an error are absent with a note."""
+def repeated(cells: Iterable[str]) -> frozenset[str]:
+    """Keys (written.name_key) of the columns that a header line names more than once."""
+    counts = Counter(name_key(" ".join(clean(cell).split())) for cell in cells)
+    return frozenset(key for key, count in counts.items() if key and count > 1)
+
+
+def row(
+    key: str,
+    columns: Sequence[str],
+    texts: Sequence[str],
+    line: int,
+    doubtful: frozenset[str] = frozenset(),
+) -> Row:
+    """Empty cells are absent; those that show an error are absent with a note, and doubtful, as
+    are those of the columns named so.
+    """
     cells: dict[str, Value] = {}
     notes: list[Note] = []
     for name, raw in zip(columns, texts, strict=False):
         text = clean(raw).strip()
         if text in ERRORS:
             notes.append(Note(f"row {key}: {text} is an error; taken as missing", name, line))
+            doubtful |= {name_key(name)}
         elif text:
             cells[name] = Written(text, line=line)
     extra = (clean(raw).strip() for raw in texts[len(columns) :])
     kept = tuple(Written(text, line=line) for text in extra if text)
-    return Row(key, cells, line, tuple(notes), kept)
+    return Row(key, cells, line, tuple(notes), kept, doubtful)
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:

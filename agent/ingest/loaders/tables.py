@@ -121,6 +121,7 @@ class _Table:
         if len(first) > _MOST_COLUMNS:
             raise IngestError(f"the table has {len(first)} columns, at most {_MOST_COLUMNS}")
         self.columns = cells.header(first)
+        self._repeated = cells.repeated(first)
 
     def rows(self) -> Iterator[Row]:
         """Empty rows are not counted."""
@@ -130,7 +131,7 @@ class _Table:
             if not any(cell and not cell.isspace() for cell in texts):
                 continue
             number += 1
-            row = cells.row(str(number), self.columns, texts, line)
+            row = cells.row(str(number), self.columns, texts, line, self._repeated)
             lines = before + self._skipped - line
             if lines > _SUSPICIOUS_LINES:
                 said = f"row {number} takes {lines} lines: is a quote not closed?"

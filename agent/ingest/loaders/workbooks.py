@@ -82,10 +82,11 @@ class _Sheet:
         if len(first) > _MOST_COLUMNS:
             raise IngestError(f"sheet {title!r} has more than {_MOST_COLUMNS} columns")
         self.columns = cells.header(first)
+        self._repeated = cells.repeated(first)
 
     def rows(self) -> Iterator[Row]:
         for number, texts in self._rows:
-            yield cells.row(f"{self.title}!{number}", self.columns, texts, number)
+            yield cells.row(f"{self.title}!{number}", self.columns, texts, number, self._repeated)
 
 
 def _open(file: BinaryIO, most: int) -> Workbook:
