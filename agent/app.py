@@ -30,6 +30,7 @@ from agent.models.chat import OllamaChat
 from agent.models.embedding import OllamaEmbedder
 from agent.models.extractive import ExtractiveWriter
 from agent.models.written import ModelWriter
+from agent.planning.cache import PlanCache
 from agent.planning.form import opening
 from agent.planning.planner import Planner
 from agent.ranking.policy import chain_of
@@ -60,11 +61,20 @@ from schemas.plan import Plan
 
 Compiled = CompiledStateGraph[State, Context, Input, Output]
 
+WARMING: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"-": {"enum": ["-"]}},
+    "required": ["-"],
+    "additionalProperties": False,
+}
+"""What a model has to say while it is warmed: an object, as for every plan."""
+
 
 class Agent:
     """Everything facetwise does, over one set of settings. Use it as a context manager.
 
     What a principal may see is decided per call; without one, the local person's grants hold.
+    `now` is the clock, with a zone; nothing else tells the time.
     """
 
     def __init__(
@@ -73,15 +83,19 @@ class Agent:
         *,
         notify: Notify | None = None,
         progress: Progress | None = None,
+        now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
     ) -> None:
         self.settings = settings or load_settings()
+        self._now = now
         self.backends = Backends(self.settings, notify=notify, progress=progress)
         self._closing = AsyncExitStack()
         self._store: MilvusStore | None = None
         self._chat: OllamaChat | None = None
         self._embedder: OllamaEmbedder | None = None
         self._threads: Compiled | None = None
-        self._planner = Planner()
+        planning = self.settings.planning
+        self._planner = Planner(fiscal_start=planning.fiscal_start, day_first=planning.day_first)
+        self._plans = PlanCache(planning.cache)
 
     async def __aenter__(self) -> Self:
         return self
@@ -140,7 +154,7 @@ class Agent:
     async def warm(self) -> None:
         """Have the chat model loaded and the opening of every plan read, before somebody waits."""
         messages = [Message(message.role, message.content) for message in opening()]
-        await (await self.chat()).complete([*messages, Message("user", "-")], {"const": "-"})
+        await (await self.chat()).complete([*messages, Message("user", "-")], WARMING)
 
     async def ingest(
         self,
@@ -344,9 +358,8 @@ class Agent:
         return name or self.settings.kb
 
     def today(self) -> dt.date:
-        """The present day in the configured zone; the only place where the clock is read."""
-        zone = zone_of(self.settings.planning.timezone)
-        return dt.datetime.now(zone).date()
+        """The present day in the configured zone."""
+        return self._now().astimezone(zone_of(self.settings.planning.timezone)).date()
 
     async def store(self) -> MilvusStore:
         """The store, connected on first use."""
@@ -370,7 +383,7 @@ class Agent:
                     text=1 - settings.dense_weight,
                     vector=settings.dense_weight,
                 ),
-                now=lambda: dt.datetime.now(dt.UTC),
+                now=self._now,
             )
         return self._store
 
@@ -382,6 +395,7 @@ class Agent:
                 context=models.context,
                 keep_alive=models.keep_alive,
                 timeout_s=models.timeout_s,
+                connect_timeout_s=models.connect_timeout_s,
                 temperature=self.settings.answer.temperature,
                 parallel=models.parallel,
                 budget=self.backends.budget,
@@ -394,6 +408,7 @@ class Agent:
             self._embedder = OllamaEmbedder(
                 await self.backends.embedding(),
                 timeout_s=self.settings.models.timeout_s,
+                connect_timeout_s=self.settings.models.connect_timeout_s,
                 budget=self.backends.budget,
             )
             self._closing.push_async_callback(self._embedder.close)
@@ -405,7 +420,8 @@ class Agent:
         if kind == "auto":
             kind = "model" if (await self.backends.chat()).origin == OLLAMA else "extractive"
         if kind == "model":
-            return ModelWriter(await self.chat(), context=self.settings.models.context)
+            chat = await self.chat()
+            return ModelWriter(chat, context=await chat.window())
         return ExtractiveWriter(await self.embedder(), limit=self.settings.answer.sentences)
 
     def _granted(self, kb: str, principal: Principal) -> Scope:
@@ -436,6 +452,8 @@ class Agent:
             writer=DeferredWriter(self._writer),
             principal=principal,
             today=asked.today or self.today(),
+            zone=settings.planning.timezone,
+            plans=self._plans if settings.planning.cache else None,
             budgets=Budgets(
                 repairs=settings.planning.repairs,
                 loosen_steps=settings.loosen.steps if settings.loosen.enabled else 0,

@@ -126,6 +126,11 @@ class PlanningSettings(Section):
     )
     repairs: int = Field(1, ge=0, le=3, description="further calls about a wrong reply")
     timezone: str = Field("", description="IANA name; default: this machine's")
+    fiscal_start: int = Field(1, ge=1, le=12, description="month in which a fiscal year begins")
+    day_first: bool | None = Field(
+        None, description="how 03/04/2025 is read; default: month first, with a note"
+    )
+    cache: int = Field(256, ge=0, description="plans kept in memory; 0 keeps none")
 
 
 class LoosenSettings(Section):

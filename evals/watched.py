@@ -9,7 +9,7 @@ from typing import Any
 
 from agent.app import Agent
 from agent.backends import Notify, Progress
-from agent.settings import Settings
+from agent.settings import Settings, load_settings
 from graph.ports import Chat, Completion, Message
 
 
@@ -71,7 +71,9 @@ class Watched:
 
 
 class WatchedAgent(Agent):
-    """An Agent that records its model's calls; `model` stands in for the configured one."""
+    """An Agent that records its model's calls; `model` stands in for the configured one. It
+    keeps no plans: what is measured is a question that was not asked before.
+    """
 
     def __init__(
         self,
@@ -81,7 +83,10 @@ class WatchedAgent(Agent):
         notify: Notify | None = None,
         progress: Progress | None = None,
     ) -> None:
-        super().__init__(settings, notify=notify, progress=progress)
+        given = settings or load_settings()
+        planning = given.planning.model_copy(update={"cache": 0})
+        given = given.model_copy(update={"planning": planning})
+        super().__init__(given, notify=notify, progress=progress)
         self.watched = Watched()
         self._model = model
 

@@ -12,6 +12,7 @@ from graph.searching import recalled
 from graph.stages import stage, tell
 from graph.state import State, Turn
 from schemas.answers import Step
+from schemas.filters import EVERYTHING, any_of
 from schemas.language import Language, language_of
 from schemas.plan import Origin, PlanOutcome, ResultOutcome
 
@@ -105,12 +106,15 @@ def _turn(state: State, text: str) -> Turn:
     plan = state["plan"]
     before = [turn for turn in state.get("turns", []) if turn.kb == state["kb"]]
     conditions = tuple(c for c in plan.conditions if c.origin is Origin.MODEL)
+    proposal = state.get("proposal")
+    filter_ = any_of(*(branch.filter for branch in proposal.branches)) if proposal else EVERYTHING
     if plan.outcome in (PlanOutcome.NOT_A_QUESTION, PlanOutcome.FAILED) and before:
-        conditions = before[-1].conditions
+        conditions, filter_ = before[-1].conditions, before[-1].filter
     return Turn(
         question=state["question"],
         answer=text,
         kb=state["kb"],
         conditions=conditions,
+        filter=filter_,
         doc_ids=tuple(dict.fromkeys(ref.doc_id for ref in state.get("hits", ()))),
     )

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from graph.ports import Access, Catalog, Chat, Planning, Ranker, Searcher, Writer
+from graph.ports import Access, Catalog, Chat, Planning, Plans, Ranker, Searcher, Writer
 from schemas.access import Principal, Scope
 from schemas.collection import Collection, Field
 from schemas.defaults import with_defaults
@@ -26,7 +26,10 @@ class Budgets:
 
 @dataclass(frozen=True)
 class Context:
-    """Never checkpointed: a resumed run gets a fresh one, so scope is decided again."""
+    """Never checkpointed: a resumed run gets a fresh one, so scope is decided again.
+    `model_digest` tells two models of one name apart, where that is known; without `plans`
+    nothing is kept of a plan.
+    """
 
     access: Access
     catalog: Catalog
@@ -37,6 +40,9 @@ class Context:
     writer: Writer
     principal: Principal
     today: dt.date
+    zone: str = ""
+    plans: Plans | None = None
+    model_digest: str = ""
     budgets: Budgets = field(default_factory=Budgets)
     search_after_failure: bool = True
     candidates: int = 50

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from typing import Any, Literal
 
-from jsonschema import Draft202012Validator
 from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
+from graph.caller import added, beside_caller
 from graph.context import Context
-from graph.ports import Ask, Completion, Message
+from graph.plan_key import plan_key
+from graph.ports import Ask
+from graph.replying import filled
 from graph.stages import stage, tell
 from graph.state import FRESH, State
 from schemas.check import bind, check
 from schemas.collection import Collection
 from schemas.compile.text import to_text
-from schemas.errors import ModelOutputCut
+from schemas.errors import FilterError
 from schemas.facts import is_contradiction
 from schemas.filters import EVERYTHING, Filter, all_of, any_of, leaves
 from schemas.language import language_of
-from schemas.mentions import Form, Proposal
+from schemas.mentions import Proposal
 from schemas.normalise import normalise
+from schemas.operators import OPERATOR_TYPES, allowed_ops
 from schemas.plan import Branch, Condition, Mode, Origin, Plan, PlanOutcome, Problem
 
 PLANNING_MODES = (Mode.AUTO, Mode.SEMI_AUTO)
@@ -56,11 +57,17 @@ async def plan(state: State, runtime: Runtime[Context]) -> State:
         collection = await described(state, runtime)
         ask = asked(state, context)
         form = context.planning.form(ask, collection, state["mentions"])
-        reply, calls, problems = await _filled(form, context)
+        key = plan_key(state, ask, form, collection, context) if form and context.plans else ""
+        known = context.plans.get(key) if key and context.plans else None
+        if known is not None:
+            return {"proposal": known, "cached": True, "timings": watch.timings}
+        reply, calls, problems = await filled(form, context)
         if form is not None and reply is None:
             proposal = Proposal(outcome=PlanOutcome.FAILED, query=state["question"])
         else:
             proposal = context.planning.assemble(ask, collection, state["mentions"], reply)
+        if key and context.plans and _may_be_kept(proposal, collection):
+            context.plans.put(key, proposal)
     return {
         "proposal": proposal,
         "model_calls": calls,
@@ -74,15 +81,19 @@ async def validate(
 ) -> Command[Literal["search", "answer", "__end__"]]:
     """Check the proposal against the collection and make it the plan."""
     with stage("validate", state) as watch:
+        context = runtime.context
         collection = await described(state, runtime)
-        made = await _plan(state, collection, runtime.context)
+        proposal = _checked(state, collection)
+        made = await _plan(state, proposal, collection, context)
     made = made.model_copy(update={"timings_ms": watch.timings})
     tell("plan", made.model_dump(mode="json"))
     return Command(
-        goto=_after_plan(state, made, runtime.context),
+        goto=_after_plan(state, made, context),
         update={
+            "proposal": proposal,
             "plan": made,
-            "branches": _model_branches(state, made),
+            "branches": _model_branches(state, proposal, collection),
+            "boosts": tuple(c for c in proposal.conditions if not c.hard),
             "timings": watch.timings,
         },
     )
@@ -104,88 +115,74 @@ def asked(state: State, context: Context) -> Ask:
         keys=state.get("keys", ()),
         history=(*state.get("history", ()), *(turn.question for turn in turns)),
         previous=turns[-1].conditions if turns else (),
+        filter=turns[-1].filter if turns else EVERYTHING,
     )
 
 
-async def _filled(
-    form: Form | None, context: Context
-) -> tuple[Mapping[str, Any] | None, int, tuple[Problem, ...]]:
-    """The model's reply to the form, how many calls it took, and what was wrong with it."""
-    if form is None:
-        return None, 0, ()
-    messages = [Message(message.role, message.content) for message in form.messages]
-    problems: list[Problem] = []
-    for calls in range(1, context.budgets.repairs + 2):
-        try:
-            completion = await context.chat.complete(messages, form.reply_schema)
-        except ModelOutputCut as error:
-            problems.append(Problem(code="reply_cut", message=str(error)))
-            continue
-        reply, problem = _read(completion, form)
-        if problem is None:
-            return reply, calls, tuple(problems)
-        problems.append(problem)
-        messages = [
-            *messages,
-            Message("assistant", completion.text or "{}"),
-            Message("user", f"That reply was wrong: {problem.message}. Reply again."),
-        ]
-    return None, context.budgets.repairs + 1, tuple(problems)
+def _checked(state: State, collection: Collection) -> Proposal:
+    """The proposal as far as it fits the collection and the caller's filter. One that does not
+    fit the collection has failed: nothing is left of it but its problems.
+    """
+    question = state["question"]
+    proposal = state.get("proposal") or Proposal(outcome=PlanOutcome.NO_FILTER, query=question)
+    faults = _faults(proposal, collection)
+    if faults or proposal.outcome is PlanOutcome.FAILED:
+        return Proposal(
+            outcome=PlanOutcome.FAILED,
+            query=question,
+            branches=(Branch(query=question),),
+            problems=(*proposal.problems, *faults),
+        )
+    if not proposal.branches:
+        whole = Branch(query=proposal.query)
+        proposal = proposal.model_copy(update={"branches": (whole,)})
+    return beside_caller(proposal, _caller(state), collection, question)
 
 
-def _read(completion: Completion, form: Form) -> tuple[Mapping[str, Any] | None, Problem | None]:
-    if completion.done_reason == "length":
-        return None, Problem(code="reply_cut", message="it was cut off before its end")
-    try:
-        reply = json.loads(completion.text)
-    except json.JSONDecodeError as error:
-        return None, Problem(code="reply_not_json", message=f"it is not JSON ({error.msg})")
-    for fault in Draft202012Validator(dict(form.reply_schema)).iter_errors(reply):
-        where = "/".join(map(str, fault.absolute_path)) or "the reply"
-        return None, Problem(code="reply_off_schema", message=f"{where}: {fault.message[:200]}")
-    return reply, None
-
-
-async def _plan(state: State, collection: Collection, context: Context) -> Plan:
-    caller = normalise(state.get("caller", EVERYTHING))
-    proposal = state.get("proposal") or Proposal(
-        outcome=PlanOutcome.NO_FILTER,
-        query=state["question"],
-        branches=(Branch(query=state["question"]),),
+def _faults(proposal: Proposal, collection: Collection) -> tuple[Problem, ...]:
+    return tuple(
+        problem
+        for branch in proposal.branches
+        for problem in check(branch.filter, collection).problems
     )
-    problems = (*state.get("model_problems", ()), *proposal.problems)
-    outcome = proposal.outcome
-    branches = proposal.branches or (Branch(query=proposal.query),)
-    faults = tuple(
-        problem for branch in branches for problem in check(branch.filter, collection).problems
-    )
-    conditions = proposal.conditions
-    if faults or outcome is PlanOutcome.FAILED:
-        outcome, conditions, problems = PlanOutcome.FAILED, (), (*problems, *faults)
-        branches = (Branch(query=state["question"]),)
-    elif state["mode"] not in PLANNING_MODES and caller != EVERYTHING:
+
+
+def _may_be_kept(proposal: Proposal, collection: Collection) -> bool:
+    return proposal.outcome is not PlanOutcome.FAILED and not _faults(proposal, collection)
+
+
+def _caller(state: State) -> Filter:
+    return normalise(state.get("caller", EVERYTHING))
+
+
+async def _plan(state: State, proposal: Proposal, collection: Collection, context: Context) -> Plan:
+    caller, outcome = _caller(state), proposal.outcome
+    if state["mode"] not in PLANNING_MODES and caller != EVERYTHING:
         outcome = PlanOutcome.PLANNED
     branches = tuple(
         branch.model_copy(update={"filter": normalise(all_of(caller, branch.filter))})
-        for branch in branches
+        for branch in proposal.branches
     )
+    problems = (*state.get("model_problems", ()), *proposal.problems)
     problems = (*problems, *_contradictions(branches, collection))
     effective = normalise(any_of(*(branch.filter for branch in branches)))
-    called = bool(state.get("model_calls"))
+    cached = state.get("cached", False)
+    asked_model = cached or bool(state.get("model_calls"))
     return Plan(
         outcome=outcome,
         mode=state["mode"],
         query=branches[0].query,
         filter=branches[0].filter,
         branches=branches,
-        conditions=(*_said_by_caller(caller), *conditions),
+        conditions=(*_said_by_caller(caller), *proposal.conditions),
         problems=problems,
         text=""
         if effective == EVERYTHING
         else to_text(effective, collection, language_of(state["question"])),
         expression=await _expression(branches[0].filter, collection, context),
-        model=context.chat.name if called else None,
+        model=context.chat.name if asked_model else None,
         model_calls=state.get("model_calls", 0),
+        cached=cached,
     )
 
 
@@ -217,13 +214,11 @@ def plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _model_branches(state: State, made: Plan) -> tuple[Branch, ...]:
+def _model_branches(state: State, proposal: Proposal, collection: Collection) -> tuple[Branch, ...]:
     """What loosening may touch: the branches without the caller's part."""
-    proposal = state.get("proposal")
-    if proposal is None or made.outcome is PlanOutcome.FAILED or not proposal.branches:
-        return tuple(branch.model_copy(update={"filter": EVERYTHING}) for branch in made.branches)
+    caller = _caller(state)
     return tuple(
-        branch.model_copy(update={"filter": normalise(branch.filter)})
+        branch.model_copy(update={"filter": normalise(added(branch.filter, caller, collection))})
         for branch in proposal.branches
     )
 
@@ -241,6 +236,12 @@ def _after_plan(
 
 
 def _check_keys(state: State, collection: Collection) -> None:
-    """Keys of semi_auto have to be fields."""
+    """Keys of semi_auto have to be fields, with operators that their types allow."""
     for key in state.get("keys", ()):
-        collection.field(key.name)
+        field = collection.field(key.name)
+        if key.op is not None and key.op not in OPERATOR_TYPES[field.type]:
+            allowed = ", ".join(allowed_ops(field.type))
+            raise FilterError(
+                f"{key.op} cannot be pinned on field {key.name!r} of type {field.type}; "
+                f"allowed: {allowed}"
+            )

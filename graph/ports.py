@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from schemas.access import Principal, Scope
 from schemas.check import Bound
 from schemas.collection import Collection
-from schemas.filters import Filter
+from schemas.filters import EVERYTHING, Filter
 from schemas.hits import Hit, Passage
 from schemas.mentions import Form, Mention, Proposal
 from schemas.plan import Condition, Key, Mode
@@ -39,7 +39,7 @@ class Catalog(Protocol):
 @dataclass(frozen=True)
 class Ask:
     """What planning knows of a turn. `history` are earlier user turns, oldest first;
-    `previous` the conditions in force in the thread.
+    `previous` the conditions in force in the thread, and `filter` how they are joined.
     """
 
     question: str
@@ -48,6 +48,7 @@ class Ask:
     keys: tuple[Key, ...] = ()
     history: tuple[str, ...] = ()
     previous: tuple[Condition, ...] = ()
+    filter: Filter = EVERYTHING
 
 
 class Planning(Protocol):
@@ -66,6 +67,14 @@ class Planning(Protocol):
         mentions: Sequence[Mention],
         reply: Mapping[str, Any] | None,
     ) -> Proposal: ...
+
+
+class Plans(Protocol):
+    """Proposals by key, kept from one run to the next; it may forget any of them."""
+
+    def get(self, key: str) -> Proposal | None: ...
+
+    def put(self, key: str, proposal: Proposal) -> None: ...
 
 
 @dataclass(frozen=True)

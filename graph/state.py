@@ -8,7 +8,7 @@ import operator
 from typing import Annotated, Literal, TypedDict
 
 from schemas.answers import Step
-from schemas.filters import Filter
+from schemas.filters import EVERYTHING, Filter
 from schemas.hits import HitRef
 from schemas.mentions import Mention, Proposal
 from schemas.model import Shape
@@ -18,12 +18,15 @@ Goal = Literal["plan", "search", "answer"]
 
 
 class Turn(Shape):
-    """A finished turn of a thread: what was asked, the model's conditions, what was answered."""
+    """A finished turn of a thread: what was asked, the model's conditions and how they were
+    joined, what was answered.
+    """
 
     question: str
     answer: str
     kb: str
     conditions: tuple[Condition, ...] = ()
+    filter: Filter = EVERYTHING
     doc_ids: tuple[str, ...] = ()
 
 
@@ -39,13 +42,17 @@ class Input(TypedDict, total=False):
 
 
 class State(Input, total=False):
-    """Each run starts its keys anew (FRESH); only `turns` lives as long as the thread."""
+    """Each run starts its keys anew (FRESH); only `turns` lives as long as the thread. `boosts`
+    are the wishes of the plan: no hit is removed for want of them.
+    """
 
     mentions: tuple[Mention, ...]
     proposal: Proposal | None
     plan: Plan
     branches: tuple[Branch, ...]
+    boosts: tuple[Condition, ...]
     model_calls: int
+    cached: bool
     model_problems: tuple[Problem, ...]
     found: tuple[HitRef, ...]
     hits: tuple[HitRef, ...]
@@ -66,7 +73,9 @@ FRESH: State = {
     "mentions": (),
     "proposal": None,
     "branches": (),
+    "boosts": (),
     "model_calls": 0,
+    "cached": False,
     "model_problems": (),
     "found": (),
     "hits": (),

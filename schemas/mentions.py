@@ -8,6 +8,7 @@ from enum import StrEnum
 from pydantic import Field as Attribute
 from pydantic import JsonValue
 
+from schemas.filters import Filter
 from schemas.model import Shape
 from schemas.plan import Branch, Condition, PlanOutcome, Problem
 
@@ -31,7 +32,8 @@ class Choice(Shape):
 
 class Mention(Shape):
     """Words of the question that may carry a condition. `start`/`end` are character offsets
-    into the turn; `turn` is 0 for the question, -1 for the turn before it, and so on.
+    into the turn; `turn` is 0 for the question, -1 for the turn before it, and so on. `filter`
+    is the group that conditions in force stand in, where they do not simply all hold.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Mention(Shape):
     turn: int = 0
     choices: tuple[Choice, ...] = ()
     hint: str = ""
+    filter: Filter | None = None
 
 
 class FormMessage(Shape):

@@ -42,12 +42,15 @@ class Origin(StrEnum):
 
 
 class Problem(Shape):
-    """Something wrong with a filter or a model's reply: data, so that it can be repaired."""
+    """Something wrong with a filter or a model's reply: data, so that it can be repaired.
+    `words` are those of the question, where it is about some of them.
+    """
 
     code: str
     message: str
     field: str | None = None
     value: JsonValue = None
+    words: str = ""
     allowed: tuple[str, ...] = ()
 
 
@@ -78,7 +81,9 @@ class Branch(Shape):
 
 
 class Plan(Shape):
-    """The shape of `plan --json`; `query` and `filter` repeat those of the first branch."""
+    """The shape of `plan --json`; `query` and `filter` repeat those of the first branch.
+    `cached`: the same question was planned before, and the model was not asked again.
+    """
 
     outcome: PlanOutcome
     mode: Mode
@@ -91,4 +96,5 @@ class Plan(Shape):
     expression: str = ""
     model: str | None = None
     model_calls: int = 0
+    cached: bool = False
     timings_ms: Mapping[str, float] = Attribute(default_factory=dict)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from schemas.collection import Collection, Field, FieldType
 from schemas.filters import EVERYTHING
 from schemas.mentions import Proposal
 from schemas.plan import Origin, PlanOutcome
@@ -103,6 +104,47 @@ def test_what_the_model_ignores_is_no_condition() -> None:
 def test_an_ambiguous_name_is_said() -> None:
     (problem,) = plan("by Ada").problems
     assert (problem.code, problem.field) == ("ambiguous_value", "authors")
+
+
+TRIPS = Collection(
+    name="trips",
+    fields=(
+        Field(name="from city", type=FieldType.STRING, values=("Aberdeen", "Bergen")),
+        Field(name="to city", type=FieldType.STRING, values=("Aberdeen", "Bergen")),
+    ),
+)
+
+
+def test_a_field_that_the_model_chose_among_equals_is_said() -> None:
+    (problem,) = plan("what about Bergen?", {"Bergen": "to city is"}, TRIPS).problems
+    assert (problem.code, problem.field, problem.words) == ("ambiguous_field", "to city", "Bergen")
+    assert problem.allowed == ("from city",)
+    assert plan("trips with from city Bergen", None, TRIPS).problems == ()
+
+
+def test_parts_of_a_text_are_alternatives_and_no_list_of_whole_texts() -> None:
+    found = said(plan('title contains "wheel" or title contains "road"'))
+    assert found == either(leaf("contains", "title", "wheel"), leaf("contains", "title", "road"))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["final guides, or any minutes", "定稿的指南或者任何会议纪要"],
+)
+def test_a_narrowed_group_or_any_of_another(question: str) -> None:
+    zh = {"定稿": "Final", "指南": "guide", "会议纪要": "minutes"}
+    status, category = (f for f in HANDBOOK.fields if f.name in ("status", "category"))
+    named = Collection(
+        name="named",
+        fields=tuple(
+            f.model_copy(update={"synonyms": {v: (k,) for k, v in zh.items() if v in f.values}})
+            for f in (status, category)
+        ),
+    )
+    expected = either(
+        both(FINAL, leaf("eq", "category", "guide")), leaf("eq", "category", "minutes")
+    )
+    assert said(plan(question, None, named)) == expected
 
 
 def test_a_date_of_unclear_order_is_said() -> None:

@@ -6,15 +6,18 @@ Whatever the reply holds, only uses that code offered can come out of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.planning.clearing import clears
 from agent.planning.form import asked_of, keyed, offered, settled
+from agent.planning.freshness import freshness
 from agent.planning.joins import Accepted, Joined, join
 from agent.planning.lists import aligned, follows
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
+from agent.planning.told import told
 from agent.planning.use import AMBIGUOUS, SOFT, Use
 from agent.planning.words import name_words
 from graph.ports import Ask
@@ -48,25 +51,57 @@ def make_proposal(
     asked = asked_of(ask, collection, mentions)
     problems = _faults(asked, reply) if asked else ()
     if asked and (reply is None or len(problems) >= len(asked)):
-        return _unfiltered(ask, PlanOutcome.FAILED, problems)
+        return _failed(ask, problems)
+    problems += tuple(_unsayable(ask, collection, mentions))
     accepted = _accepted(ask, collection, mentions, reply or {})
+    before = () if clears(ask.question) else ask.history
+    wishes = freshness(ask, collection, accepted)
     if not accepted:
-        return _unfiltered(ask, PlanOutcome.NO_FILTER, problems)
+        query = subject(ask.question, (), before)
+        return Proposal(
+            outcome=PlanOutcome.NO_FILTER,
+            query=query,
+            branches=(Branch(query=query),),
+            conditions=wishes,
+            problems=problems,
+        )
     joined = join(ask.question, accepted, collection)
-    query = subject(ask.question, accepted)
+    query = subject(ask.question, accepted, before)
+    if any(query == wish.words for wish in wishes):
+        query = ask.question
     return Proposal(
         outcome=PlanOutcome.PLANNED,
         query=query,
         branches=_branches(ask.question, query, joined),
-        conditions=joined.conditions,
-        problems=(*problems, *_ties(accepted), *_ambiguous_dates(accepted)),
+        conditions=(*joined.conditions, *wishes),
+        problems=(*problems, *told(ask, accepted)),
     )
 
 
-def _unfiltered(ask: Ask, outcome: PlanOutcome, problems: Sequence[Problem] = ()) -> Proposal:
-    branch = Branch(query=ask.question)
+def _unsayable(ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Iterator[Problem]:
+    """What the question asks of a field, and the operator pinned to that field cannot say."""
+    for mention in mentions:
+        if mention.turn or offered(ask, collection, mention):
+            continue
+        named = {choice.field for choice in mention.choices}
+        for key in ask.keys:
+            if key.op is not None and key.name in named:
+                yield Problem(
+                    code="pinned_operator",
+                    message=f"{mention.words!r} cannot be said of {key.name} with the pinned "
+                    f"operator {key.op}; it sets no condition",
+                    field=key.name,
+                    value=key.op.value,
+                    words=mention.words,
+                )
+
+
+def _failed(ask: Ask, problems: Sequence[Problem]) -> Proposal:
     return Proposal(
-        outcome=outcome, query=ask.question, branches=(branch,), problems=tuple(problems)
+        outcome=PlanOutcome.FAILED,
+        query=ask.question,
+        branches=(Branch(query=ask.question),),
+        problems=tuple(problems),
     )
 
 
@@ -118,9 +153,20 @@ def _accepted(
                 turn=mention.turn,
                 hard=SOFT not in mention.hint.split(),
                 ambiguous=AMBIGUOUS in mention.hint.split(),
+                rivals=_rivals(mention, use),
             )
         )
     return _changed(ask.question, chosen, collection)
+
+
+def _rivals(mention: Mention, use: Use) -> tuple[str, ...]:
+    """The other fields for which there is as much evidence as for the one chosen."""
+    best: dict[str, float] = {}
+    for choice in mention.choices:
+        best[choice.field] = max(choice.score, best.get(choice.field, choice.score))
+    if mention.turn or use.field not in best:
+        return ()
+    return tuple(name for name in best if name != use.field and best[name] == best[use.field])
 
 
 def _changed(question: str, chosen: Sequence[Accepted], collection: Collection) -> list[Accepted]:
@@ -130,12 +176,14 @@ def _changed(question: str, chosen: Sequence[Accepted], collection: Collection) 
     now = [one for one in chosen if one.turn == 0]
     if any(_names_one_thing(one.use) for one in now):
         return now
-    fields = {one.use.field for one in now}
+    fields = {name for one in now for name in one.use.fields}
     added = bool(_ADDED.search(question))
     kept: list[Accepted] = []
     for one in chosen:
-        if one.turn == 0 or one.use.field not in fields:
+        if one.turn == 0 or not one.use.fields & fields:
             kept.append(one)
+        elif one.use.group is not None:
+            continue
         elif added and _same_kind(one.use, now):
             kept.append(replace(one, added=True))
         elif _both_can_hold(one.use, now, collection):
@@ -204,35 +252,3 @@ def _with(joined: Joined, old: Compare, new: Compare) -> Filter:
             return all_of(*(new if part == old else part for part in parts))
         case _:
             return new
-
-
-def _ties(accepted: Sequence[Accepted]) -> tuple[Problem, ...]:
-    """Words that name several values equally well: all of them were taken, and it is said."""
-    return tuple(
-        Problem(
-            code="ambiguous_value",
-            message=f"{one.words!r} can mean several values; any of them is accepted",
-            field=one.use.field,
-            value=list(one.use.parts[0].value),
-        )
-        for one in accepted
-        if len(one.use.parts) == 1
-        and one.turn == 0
-        and one.use.parts[0].op in MEMBERSHIP
-        and isinstance(one.use.parts[0].value, tuple)
-        and len(one.use.parts[0].value) > 1
-    )
-
-
-def _ambiguous_dates(accepted: Sequence[Accepted]) -> tuple[Problem, ...]:
-    """Dates such as 03/04/2025 that could be read with the day or with the month first."""
-    return tuple(
-        Problem(
-            code="ambiguous_date",
-            message=f"{one.words!r} was read with the month first",
-            field=one.use.field,
-            value=one.words,
-        )
-        for one in accepted
-        if one.ambiguous and one.turn == 0
-    )

@@ -206,7 +206,7 @@ def _around(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
 
 
 def preferred(text: str, start: int) -> bool:
-    """Whether what starts here is a wish rather than a condition: preferably, 最好."""
+    """Whether what starts here is a wish rather than a condition: preferably, 优先."""
     return _PREFERRED.search(text[max(0, start - REACH) : start]) is not None
 
 

@@ -231,6 +231,7 @@ _RULES = (
     _rule(
         rf"(?<=in\s|ce\s|re\s|er\s|il\s|of\s|ng\s|om\s|by\s|st\s){_MONTH}", _named_month, "guessed"
     ),
+    _rule(rf"\A{_MONTH}(?=\W*\Z)", _named_month, "guessed"),
     _rule(rf"(?P<fiscal>fiscal\s+|FY\s?)?Q(?P<nth>[1-4]){_THAT_YEAR}", _quarter),
     _rule(rf"{_YEAR}[\s-]?Q(?P<nth>[1-4])", _quarter),
     _rule(r"Q(?P<nth>[1-4])", _quarter, "guessed"),

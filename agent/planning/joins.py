@@ -13,9 +13,14 @@ from schemas.plan import Condition
 
 _OR = re.compile(r"\bor\b|\beither\b|或|要么|\bas\s+well\s+as\b|\btogether\s+with\b", re.IGNORECASE)
 _AND = re.compile(r"\band\b|&|和|与|及|且|并|同时", re.IGNORECASE)
+_OR_ANY = re.compile(
+    r"\bor\s+(?:any|all|every|whatever|anything|everything)\b|或者?(?:任何|所有|任意|全部)",
+    re.IGNORECASE,
+)
 _TOGETHER = re.compile(r"at\s+the\s+same\s+time|simultaneously|同时", re.IGNORECASE)
 _BOTH = re.compile(r"\bboth\b", re.IGNORECASE)
 _REACH = 80
+_PARTIAL = {Op.CONTAINS, Op.NOT_CONTAINS}
 _LOWER, _UPPER = {Op.LT, Op.LE}, {Op.GT, Op.GE}
 _SINGLE = {Op.EQ: Op.IN, Op.CONTAINS: Op.IN, Op.IN: Op.IN}
 _DENIED = {Op.NE: Op.NOT_IN, Op.NOT_CONTAINS: Op.NOT_IN, Op.NOT_IN: Op.NOT_IN}
@@ -23,7 +28,9 @@ _DENIED = {Op.NE: Op.NOT_IN, Op.NOT_CONTAINS: Op.NOT_IN, Op.NOT_IN: Op.NOT_IN}
 
 @dataclass(frozen=True)
 class Accepted:
-    """A use that holds, with the words that justify it and where they stand."""
+    """A use that holds, with the words that justify it and where they stand. `rivals` are other
+    fields that the words could have meant as well.
+    """
 
     use: Use
     words: str
@@ -33,6 +40,7 @@ class Accepted:
     hard: bool = True
     added: bool = False
     ambiguous: bool = False
+    rivals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,7 @@ class Joined:
 
 def join(text: str, accepted: Sequence[Accepted], collection: Collection) -> Joined:
     """One filter from all uses. `text` is the question, for the words between them."""
-    halves = _halves(text, accepted)
+    halves = _halves(text, accepted) or _or_any(text, accepted)
     if halves is not None:
         sides = [join(text, side, collection) for side in halves]
         conditions = tuple(c for side in sides for c in side.conditions)
@@ -88,7 +96,7 @@ def _group(text: str, members: tuple[Accepted, ...], collection: Collection) -> 
     rest = [one for one in members if _kind(one.use) == "other"]
     joined = [
         *_merged(text, wanted, collection),
-        *_excluded(denied),
+        *_excluded(denied, collection),
         *_ranges(text, periods),
         *_bounds(rest),
     ]
@@ -97,6 +105,8 @@ def _group(text: str, members: tuple[Accepted, ...], collection: Collection) -> 
 
 
 def _kind(use: Use) -> str:
+    if use.group is not None:
+        return "other"
     if len(use.parts) == 2 and not use.excluded:
         return "range"
     if len(use.parts) == 1 and use.parts[0].op in _SINGLE:
@@ -116,14 +126,24 @@ def _merged(text: str, wanted: list[Accepted], collection: Collection) -> list[J
         return [_alone(one) for one in distinct]
     if not any(one.added for one in distinct) and _all_needed(text, distinct, collection):
         return [_alone(one) for one in distinct]
+    if _has_text(distinct, collection):
+        conditions = tuple(_condition(one.use.parts[0], one) for one in distinct)
+        return [Joined(any_of(*(one.use.filter for one in distinct)), conditions)]
     values = tuple(dict.fromkeys(v for one in distinct for v in _values(one.use.parts[0])))
     part = Compare(op=Op.IN, field=distinct[0].use.field, value=values)
     return [Joined(part, (_condition(part, *distinct),))]
 
 
-def _excluded(denied: list[Accepted]) -> list[Joined]:
+def _has_text(members: Sequence[Accepted], collection: Collection) -> bool:
+    """Whether a part of a text is meant: then no list of whole values says the same."""
+    field = collection.by_name.get(members[0].use.field)
+    listed = field is None or field.type.is_list
+    return not listed and any(one.use.parts[0].op in _PARTIAL for one in members)
+
+
+def _excluded(denied: list[Accepted], collection: Collection) -> list[Joined]:
     distinct = list({one.use.parts[0]: one for one in denied}.values())
-    if len(distinct) < 2:
+    if len(distinct) < 2 or _has_text(distinct, collection):
         return [_alone(one) for one in distinct]
     values = tuple(dict.fromkeys(v for one in distinct for v in _values(one.use.parts[0])))
     part = Compare(op=Op.NOT_IN, field=distinct[0].use.field, value=values)
@@ -200,6 +220,21 @@ def _halves(
         return None
     gap = text[left[-1].end : right[0].start]
     return (left, right) if _OR.search(gap) or _AND.search(gap) else None
+
+
+def _or_any(
+    text: str, accepted: Sequence[Accepted]
+) -> tuple[Sequence[Accepted], Sequence[Accepted]] | None:
+    """A narrowed group, or any of another: "drafts above 10 pages, or any minutes"."""
+    now = [one for one in accepted if one.turn == 0]
+    if len(now) != len(accepted):
+        return None
+    for place in range(2, len(now)):
+        left, right = now[:place], now[place:]
+        narrowed = len({one.use.field for one in left}) > 1
+        if narrowed and _OR_ANY.search(text[left[-1].end : right[0].start]):
+            return left, right
+    return None
 
 
 def _values(part: Compare) -> tuple[Element, ...]:

@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agent.planning.assemble import make_proposal
+from agent.planning.clearing import clears, since_cleared
 from agent.planning.dated import Calendar
+from agent.planning.force import in_force
 from agent.planning.form import MOST_TURNS, make_form
 from agent.planning.linking import Linker
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.topics import still_meant
 from graph.ports import Ask
 from schemas.collection import Collection, Field
-from schemas.mentions import Choice, Form, Mention, MentionKind, Proposal
-from schemas.plan import Condition, Mode
+from schemas.mentions import Form, Mention, Proposal
+from schemas.plan import Mode
 
 _KEPT = 16
 
@@ -44,16 +46,7 @@ class Planner:
             return ()
         linker = self._linker(collection)
         calendar = Calendar(ask.today, self._fiscal_start, self._day_first)
-        meant = still_meant(ask.history, ask.question, linker.is_value)
-        if ask.previous:
-            earlier = _in_force(ask.previous, allowed) if not meant or meant[-1] else ()
-        else:
-            recent = [*zip(ask.history, meant, strict=True)][-MOST_TURNS:]
-            earlier = tuple(
-                mention
-                for back, (text, still) in zip(range(len(recent), 0, -1), recent, strict=True)
-                for mention in (linker.link(text, calendar, allowed, turn=-back) if still else ())
-            )
+        earlier = () if clears(ask.question) else _earlier(ask, linker, calendar, allowed)
         return (*earlier, *linker.link(ask.question, calendar, allowed))
 
     def form(self, ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Form | None:
@@ -92,22 +85,17 @@ def _usable(ask: Ask, collection: Collection) -> tuple[Field, ...]:
             return ()
 
 
-def _in_force(previous: Sequence[Condition], allowed: frozenset[str]) -> tuple[Mention, ...]:
-    """One mention for the conditions that the same words brought about."""
-    groups: dict[tuple[str, str], list[Condition]] = {}
-    for condition in previous:
-        if condition.field in allowed:
-            groups.setdefault((condition.field, condition.words), []).append(condition)
+def _earlier(
+    ask: Ask, linker: Linker, calendar: Calendar, allowed: frozenset[str]
+) -> tuple[Mention, ...]:
+    """What may still hold of the turns before the question."""
+    history = since_cleared(ask.history)
+    meant = still_meant(history, ask.question, linker.is_value)
+    if ask.previous:
+        return in_force(ask.previous, ask.filter, allowed) if not meant or meant[-1] else ()
+    recent = [*zip(history, meant, strict=True)][-MOST_TURNS:]
     return tuple(
-        Mention(
-            id=f"e{number}",
-            kind=MentionKind.EARLIER,
-            words=words or f"{field} {group[0].value}",
-            start=0,
-            end=0,
-            turn=-1,
-            choices=tuple(Choice(field=c.field, value=c.value) for c in group),
-            hint=" ".join(c.op.value for c in group),
-        )
-        for number, ((field, words), group) in enumerate(groups.items(), start=1)
+        mention
+        for back, (text, still) in zip(range(len(recent), 0, -1), recent, strict=True)
+        for mention in (linker.link(text, calendar, allowed, turn=-back) if still else ())
     )

@@ -31,7 +31,7 @@ _NUMBER_WORDS = {
     Direction.SINCE: "at least",
     Direction.AFTER: "above",
 }
-_NUMBER_OPS = {
+NUMBER_OPS = {
     Direction.IN: Op.EQ,
     Direction.BEFORE: Op.LT,
     Direction.UNTIL: Op.LE,
@@ -75,13 +75,13 @@ def _presence(mention: Mention, field: Field) -> Iterable[Use]:
 
 def _boolean(mention: Mention, field: Field) -> Iterable[Use]:
     for wanted in (True, False):
-        value = _truth(field, wanted)
+        value = truth(field, wanted)
         word = "true" if wanted else "false"
         part = Compare(op=Op.EQ, field=field.name, value=value)
         yield Use(f"{field.name} is {word}", field.name, (part,), excluded=not wanted, flag=True)
 
 
-def _truth(field: Field, wanted: bool) -> Element:
+def truth(field: Field, wanted: bool) -> Element:
     if field.type is FieldType.BOOL:
         return wanted
     positive = {"true", "yes", "是", "y", "1"}
@@ -151,7 +151,7 @@ def _period(mention: Mention, field: Field, choice: Choice) -> Iterable[Use]:
 
 def _outside(field: str, start: str, end: str) -> Use:
     """Not in a period: one comparison where the period has a name, else before or after it."""
-    name = _period_name(dt.date.fromisoformat(start), dt.date.fromisoformat(end))
+    name = period_name(dt.date.fromisoformat(start), dt.date.fromisoformat(end))
     if name is not None:
         part = Compare(op=Op.NE, field=field, value=name)
         return Use(f"{field} not in", field, (part,), excluded=True)
@@ -162,7 +162,7 @@ def _outside(field: str, start: str, end: str) -> Use:
     return Use(f"{field} not in", field, parts, excluded=True, loose=True)
 
 
-def _period_name(start: dt.date, end: dt.date) -> str | None:
+def period_name(start: dt.date, end: dt.date) -> str | None:
     """2024, 2024-Q3, 2024-05 or 2024-05-31; None for a period without a name."""
     months = (end.year - start.year) * 12 + end.month - start.month
     if start.day == end.day == 1:
@@ -210,7 +210,7 @@ def _number(mention: Mention, field: Field, choice: Choice) -> Iterable[Use]:
         return
     value = _figure(choice.value)
     for direction in _directions(mention):
-        part = Compare(op=_NUMBER_OPS[direction], field=field.name, value=value)
+        part = Compare(op=NUMBER_OPS[direction], field=field.name, value=value)
         yield Use(f"{field.name} {_NUMBER_WORDS[direction]}", field.name, (part,))
     if _may_be_excluded(mention):
         part = Compare(op=Op.NE, field=field.name, value=value)

@@ -29,25 +29,41 @@ _TOPICAL = re.compile(
     r"tag|topic|subject|keyword|theme|area|category|主题|标签|关键词|话题", re.IGNORECASE
 )
 _SEARCHED = ENTITY_NOUNS | frozenset(listed("one ones doc docs pep thing proposal entry page"))
+_SHORT = 4
+"""Characters of a Chinese turn that is too short to say what it is about."""
 _CLAUSE = re.compile(r"(?<=[,;，；。.!?？！])\s*")
 
 
-def subject(question: str, accepted: Sequence[Accepted]) -> str:
+def subject(question: str, accepted: Sequence[Accepted], history: Sequence[str] = ()) -> str:
     """The question without the words of its conditions; all of it where nothing else is left.
+    Where it goes on from the turn before it, or is no more than an answer to something asked
+    back, it then stands behind that turn, which says what it is about.
 
-    Words that name a topic (tags, subjects) stay: they are a condition and a subject.
+    Words that name a topic (tags, subjects) stay: they are a condition and a subject. So do
+    those of mere wishes, which nothing else stands for.
     """
-    now = sorted((one for one in accepted if one.turn == 0), key=lambda one: -one.start)
+    now = sorted(
+        (one for one in accepted if one.turn == 0 and one.hard), key=lambda one: -one.start
+    )
+    behind = " ".join((*history[-1:], question))
     text = question
     for one in now:
         if not (_TOPICAL.search(one.use.field) and _is_list(one)):
             text = f"{_LEAD.sub('', text[: one.start])} {text[one.end :]}"
     if text == question:
-        return question
+        return behind if _is_fragment(question) else question
     named = {word for one in now for word in _name(one.use.field)}
     clauses = [c for c in _CLAUSE.split(text) if _says_something(c, named)]
     trimmed = _trimmed(" ".join(" ".join(clauses).split()), named)
-    return trimmed or question
+    goes_on = any(one.turn < 0 for one in accepted) or _is_fragment(question)
+    return trimmed or (behind if goes_on else question)
+
+
+def _is_fragment(question: str) -> bool:
+    """One or two words: "March", "the first one"."""
+    if has_cjk(question):
+        return len(question) <= _SHORT
+    return sum(token.key not in FUNCTION_WORDS for token in tokens(question)) <= 1
 
 
 def _is_list(one: Accepted) -> bool:

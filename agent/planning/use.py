@@ -20,8 +20,8 @@ CERTAIN = "certain"
 @dataclass(frozen=True)
 class Use:
     """What one word of the form stands for. `parts` must all hold (both ends of a period), or
-    any of them where `loose` (outside a period). `excluded`: it denies what the mention says;
-    `flag`: of a yes-or-no field.
+    any of them where `loose` (outside a period), or as `group` has them. `excluded`: it denies
+    what the mention says; `flag`: of a yes-or-no field.
     """
 
     word: str
@@ -30,9 +30,16 @@ class Use:
     excluded: bool = False
     flag: bool = False
     loose: bool = False
+    group: Filter | None = None
+
+    @property
+    def fields(self) -> frozenset[str]:
+        return frozenset(part.field for part in self.parts)
 
     @property
     def filter(self) -> Filter:
+        if self.group is not None:
+            return self.group
         if len(self.parts) > 1 and self.loose:
             return AnyOf(of=self.parts)
         return all_of(*self.parts)

@@ -6,24 +6,26 @@ can come back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from agent.planning.readings import DATES, element, readings
-from agent.planning.use import KEEP, MAYBE_NOT, NOT, Use
-from schemas.collection import Collection, Field
+from agent.planning.pinned import pinned
+from agent.planning.readings import element, readings
+from agent.planning.use import KEEP, MAYBE_NOT, NOT, SOFT, Use
+from schemas.collection import Collection
 from schemas.filters import Compare, Element, Op
-from schemas.mentions import Choice, Mention, MentionKind
+from schemas.mentions import Mention, MentionKind
 
 
 def uses(
-    mention: Mention, collection: Collection, pinned: Mapping[str, Op] | None = None
+    mention: Mention, collection: Collection, operators: Mapping[str, Op] | None = None
 ) -> Mapping[str, Use]:
     """Word → use, in the order of the choices; `ignore` is not among them.
 
     A word of exclusion is offered only where the turn excludes something at all, and alone
-    where words right beside the mention do. `pinned` operators leave no choice but the field.
+    where words right beside the mention do. `operators` that are pinned to a field leave no choice
+    but that field.
     """
     if mention.kind is MentionKind.EARLIER:
         return _earlier(mention)
@@ -33,11 +35,13 @@ def uses(
         if field is None:
             continue
         same = [choice for choice in mention.choices if choice.field == field_name]
-        op = (pinned or {}).get(field_name)
-        every = readings(mention, field, same) if op is None else _pinned(field, same, op)
+        op = (operators or {}).get(field_name)
+        every = readings(mention, field, same) if op is None else pinned(mention, field, same, op)
         for use in every:
             found.setdefault(use.word, use)
-    return _matching(mention, found)
+    held = set(operators or ())
+    matching = _matching(mention, {w: use for w, use in found.items() if use.field not in held})
+    return {word: use for word, use in found.items() if word in matching or use.field in held}
 
 
 def _matching(mention: Mention, found: dict[str, Use]) -> dict[str, Use]:
@@ -59,10 +63,13 @@ def _denied(found: dict[str, Use]) -> dict[str, Use]:
 
 def _earlier(mention: Mention) -> dict[str, Use]:
     """Conditions in force: kept as they are, or dropped; the hint holds their operators."""
+    ops = [word for word in mention.hint.split() if word != SOFT]
     parts = tuple(
         Compare(op=Op(op), field=choice.field, value=_frozen(choice.value))
-        for op, choice in zip(mention.hint.split(), mention.choices, strict=True)
+        for op, choice in zip(ops, mention.choices, strict=True)
     )
+    if mention.filter is not None:
+        return {KEEP: Use(KEEP, parts[0].field, parts, group=mention.filter)}
     loose = _is_outside(parts)
     return {KEEP: Use(KEEP, parts[0].field, parts, loose or parts[0].op.is_negative, loose=loose)}
 
@@ -81,17 +88,3 @@ def _frozen(value: JsonValue) -> Element | tuple[Element, ...] | None:
     if isinstance(value, list | tuple):
         return tuple(item for item in map(element, value) if item is not None)
     return element(value)
-
-
-def _pinned(field: Field, choices: list[Choice], op: Op) -> Iterable[Use]:
-    """The one operator that the caller allows on a field."""
-    value = choices[0].value
-    if isinstance(value, list | tuple):
-        value = value[1] if op in (Op.LT, Op.LE) and field.type not in DATES else value[0]
-    held = element(value)
-    if not op.takes_value:
-        yield Use(f"{field.name} {op}", field.name, (Compare(op=op, field=field.name),))
-    elif held is not None:
-        operand = (held,) if op.takes_list else held
-        part = Compare(op=op, field=field.name, value=operand)
-        yield Use(f"{field.name} {op}", field.name, (part,))
