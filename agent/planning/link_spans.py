@@ -26,11 +26,15 @@ _QUOTED_RANK = 10.0
 _CLOCKED = re.compile(r"\d{1,2}:\d\d")
 _TIMELY = re.compile(r"time|hour|时间", re.IGNORECASE)
 _FIGURES = re.compile(
-    r"date|time|phone|price|fare|cost|number|rating|score|\bage\b|year|zip|email|url|website|"
+    r"date|time|version|phone|price|fare|cost|number|rating|score|\bage\b|year|zip|email|url|website|"
     r"amount|balance|rent|length|duration|temperature|humidity|wind|precipitation|day|"
     r"电话|时间|价格|地址|票价|评分|温度|时长",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(
+    r"(?:the\s+|all\s+)?(?:numbers?|versions?|years?|\w+\s+versions?)\b", re.IGNORECASE
+)
+"""Descriptions that begin with what figures are: "Numbers of the documents that …"."""
 _NAMES = re.compile(r"name|title|名", re.IGNORECASE)
 _PROSE = re.compile(
     r"\b(?:title|headline|subject|description|abstract|summary|content|text|details|body|notes?)\b|"
@@ -106,7 +110,7 @@ def link_names(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
     taken += [
         (hit.start, hit.end)
         for hit in scene.hits
-        if hit.weight >= 0.4 and not _ends_name(scene.text, hit)
+        if hit.weight >= 0.4 and not _ends_name(scene.text, hit, found)
     ]
     spans = find_names(scene.text, taken)
     long = len(scene.question) > LONG_QUESTION
@@ -154,7 +158,7 @@ def _prior(field: Field, span: Span) -> float:
     """What a field's name says against or for holding words rather than figures."""
     if any(c.isdigit() for c in span.text) or span.sure:
         return 0.02
-    if _FIGURES.search(name_words(field.name)):
+    if _FIGURES.search(name_words(field.name)) or _NUMBERED.match(field.description):
         return -0.4
     return 0.04 if _NAMES.search(field.name) else 0.02
 
@@ -192,14 +196,18 @@ def _inside(found: Found, span: Span) -> bool:
     return found.kind is MentionKind.NUMBER and within and found.end - found.start < len(span.text)
 
 
-def _ends_name(text: str, hit: FacetHit) -> bool:
-    """A field's word that ends a name: Mexico City, Swedish People's Party."""
+def _ends_name(text: str, hit: FacetHit, found: Sequence[Found]) -> bool:
+    """A field's word that ends a name: Mexico City, Swedish People's Party; what stands before
+    it is no value by itself.
+    """
     if text[hit.start : hit.end] == "city" and _IN_CITY.search(text[: hit.start]):
         return True
     if not text[hit.start].isupper():
         return False
     before = re.search(r"([A-Z][\w'’-]*)\s+$", text[: hit.start])
     if before is None or key(before.group(1)) in FUNCTION_WORDS:
+        return False
+    if not all(f.apart(before.start(1), before.end(1)) for f in found):
         return False
     return not (before.start() == 0 or text[: before.start()].rstrip()[-1:] in ".?!")
 

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from agent.planning.words import FUNCTION_WORDS, keys
 from schemas.collection import Field, FieldType, Scalar
 
+_LONGEST = 40
 _NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
 _SUCH_AS = re.compile(r"(?:such\s+as|e\.g\.|for\s+example|例如|比如|如)[:,\s]*(?P<list>[^.;；。]+)")
 _LISTED = re.compile(
-    r":\s*(?P<list>[A-Z][\w .&/-]*(?:,\s*[A-Z][\w .&/-]*)+(?:,?\s+or\s+[A-Z][\w .&/-]*)?)\.?\s*$"
+    r":\s*(?P<list>[A-Z][\w &/-]*(?:,\s*[A-Z][\w &/-]*)+(?:,?\s+or\s+[A-Z][\w &/-]*)?)"
+    r"(?:\.\s|\.?\s*$)"
+    r"|[:：]\s*(?P<list_zh>[\w]{2,12}(?:、[\w]{2,12})+(?:(?:和|或)[\w]{2,12})?)\s*[。.]?(?:\s|$)"
 )
 _PARENTHESIS = re.compile(r"\b(?P<code>[A-Z][A-Z0-9]{1,15})\s+\((?P<meaning>[^()]{3,60})\)")
 _CLAUSE = re.compile(
@@ -45,6 +48,25 @@ def meanings(field: Field) -> tuple[Meaning, ...]:
     found = [*_codes(field), *_ranges(field), *_examples(field)]
     usable = [m for m in found if any(word not in FUNCTION_WORDS for word in keys(m.words))]
     return tuple(dict.fromkeys(usable))
+
+
+def listed_values(field: Field) -> tuple[str, ...]:
+    """All values of a text field that nobody listed but its description does: "Where it stands:
+    Draft, Final or Rejected."; none where the description only gives examples.
+    """
+    if field.values or field.type not in (FieldType.STRING, FieldType.STRING_LIST):
+        return ()
+    found = _LISTED.search(field.description)
+    if found is None or _SUCH_AS.search(field.description):
+        return ()
+    return tuple(_items(found["list"] or found["list_zh"]))
+
+
+def _items(text: str) -> Iterator[str]:
+    for item in re.split(r",|、|\bor\b|\band\b|或|和", text):
+        value = re.sub(r"\(.*?\)", "", item).strip(" .。")
+        if 1 < len(value) <= _LONGEST and not _PARENTHESIS.search(item):
+            yield value
 
 
 def _codes(field: Field) -> Iterator[Meaning]:
@@ -101,10 +123,6 @@ def _examples(field: Field) -> Iterator[Meaning]:
     """Values that the description names; they stand for themselves."""
     if field.values or field.type not in (FieldType.STRING, FieldType.STRING_LIST):
         return
-    listed = _SUCH_AS.search(field.description) or _LISTED.search(field.description)
-    if listed is None:
-        return
-    for item in re.split(r",|、|\bor\b|\band\b|或|和", listed["list"]):
-        value = re.sub(r"\(.*?\)", "", item).strip(" .。")
-        if 1 < len(value) <= 40 and not _PARENTHESIS.search(item):
-            yield Meaning(value, value)
+    examples = _SUCH_AS.search(field.description)
+    if examples is not None:
+        yield from (Meaning(value, value) for value in _items(examples["list"]))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from agent.planning.affinity import STRONG, affinity
 from agent.planning.cues import Direction
 from agent.planning.facets import FacetHit, FacetIndex, is_boolean
+from agent.planning.meanings import listed_values
 from agent.planning.values import ValueIndex, is_free_text
 from agent.planning.words import Token, tokens
 from schemas.collection import Collection, FieldType
@@ -26,6 +27,7 @@ class Catalogue:
     """
 
     def __init__(self, collection: Collection) -> None:
+        collection = _with_listed(collection)
         self.fields = {field.name: field for field in collection.fields}
         self.facets = FacetIndex(collection)
         self.values = ValueIndex(collection)
@@ -36,6 +38,15 @@ class Catalogue:
             and not is_boolean(field)
             and (not field.values or is_free_text(field))
         )
+
+
+def _with_listed(collection: Collection) -> Collection:
+    """With the values that descriptions list for fields that have none."""
+    fields = tuple(
+        field.model_copy(update={"values": listed}) if (listed := listed_values(field)) else field
+        for field in collection.fields
+    )
+    return collection.model_copy(update={"fields": fields})
 
 
 @dataclass(frozen=True)
