@@ -56,6 +56,7 @@ _COMPOUND = re.compile(
 _IN_CITY = re.compile(
     r"\b(?:in|to|from|at|near|around)\s+[\w'’-]+(?:\s+[\w'’-]+)?\s+$", re.IGNORECASE
 )
+_ADVERBIAL = re.compile(r"[a-z]+ly\b")
 _GOVERNS = re.compile(r"of\b")
 """A word in lower case with something of its own is no value: "the administrations of …"."""
 _ARTICLE = re.compile(r"\b(?:an?|some|any|the)\s+$", re.IGNORECASE)
@@ -236,6 +237,8 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
         return False
     if is_maker(text, span.end) and several:
         return True
+    if _ADVERBIAL.match(span.text) or after.startswith("order"):
+        return False
     if not several and _begins_noun(text, span.end) and not _PREPOSED.search(before):
         return False
     if best >= (_BESIDE if marked else STRONG) or _describes(before, after):

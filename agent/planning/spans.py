@@ -120,6 +120,8 @@ _PIECE = re.compile(
 _PLACED = re.compile(r"\b(?:in|to|from|at|around|near)\s+$", re.IGNORECASE)
 _MEASURED = re.compile(r"(?:one|two|three|single|round|full|part|half|multi|low|high)-[a-z]+")
 """Compounds that say how much or how, not which: one-way, full-time."""
+_UNNAMED = frozenset(listed("tv id ids url urls pdf"))
+"""Abbreviations that say what kind of thing something is."""
 _HAN = re.compile(rf"[{CJK}A-Za-z0-9·]+")
 
 
@@ -163,7 +165,7 @@ def _is_subject(text: str, start: int, word: str) -> bool:
     if word == "&":
         return False
     plain = re.split(r"['’]", word)[0].lower()
-    if _MEASURED.fullmatch(word):
+    if _MEASURED.fullmatch(word) or plain in _UNNAMED:
         return False
     if plain in FUNCTION_WORDS or key(word) in FUNCTION_WORDS:
         at_start = start == 0 or text[:start].rstrip()[-1:] in ".?!:,"
