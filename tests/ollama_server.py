@@ -23,6 +23,7 @@ class Stream:
 
     pieces: tuple[str, ...]
     end: dict[str, Any] | None = field(default_factory=lambda: {"done_reason": "stop"})
+    thoughts: str = ""
 
 
 @dataclass(frozen=True)
@@ -31,20 +32,46 @@ class Fault:
     error: str
 
 
+class Drop:
+    """The connection ends in the middle of the reply's HTTP body."""
+
+
+@dataclass(frozen=True)
+class Late:
+    """Nothing is said for so long."""
+
+    seconds: float
+
+
+Reply = Stream | Fault | bytes | Drop | Late
+
+
 @dataclass
 class OllamaScript:
-    """Chat replies are taken in order; embeddings count the letters a, b and c of a text.
+    """Chat replies are taken in order; embeddings count the `letters` of a text.
+    `/api/show` knows a model only where a `context` is given.
     `hung_up` is set when a client leaves in the middle of a stream.
     """
 
     models: tuple[str, ...] = ("small:1b", "letters:latest")
-    replies: list[Stream | Fault | bytes] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    context: int | None = None
+    capabilities: tuple[str, ...] = ("completion",)
+    digest: str = "0" * 64
+    letters: str = "abc"
     requests: list[dict[str, Any]] = field(default_factory=list)
     url: str = ""
     hung_up: threading.Event = field(default_factory=threading.Event)
 
     async def tags(self, request: Request) -> Response:
-        return JSONResponse({"models": [{"name": name, "model": name} for name in self.models]})
+        listed = [{"name": one, "model": one, "digest": self.digest} for one in self.models]
+        return JSONResponse({"models": listed})
+
+    async def show(self, request: Request) -> Response:
+        if self.context is None:
+            return JSONResponse({"error": "not found"}, 404)
+        info = {"general.architecture": "tiny", "tiny.context_length": self.context}
+        return JSONResponse({"model_info": info, "capabilities": list(self.capabilities)})
 
     async def chat(self, request: Request) -> Response:
         self.requests.append(await request.json())
@@ -53,16 +80,28 @@ class OllamaScript:
                 return JSONResponse({"error": error}, status)
             case bytes() as raw:
                 return Response(raw, media_type="application/x-ndjson")
+            case Drop():
+                headers = {"content-length": "1000"}
+                return StreamingResponse(self._half(), headers=headers)
+            case Late(seconds=seconds):
+                await asyncio.sleep(seconds)
+                return StreamingResponse(self._lines(Stream(("late",))))
             case Stream() as stream:
                 return StreamingResponse(self._lines(stream), media_type="application/x-ndjson")
 
     async def embed(self, request: Request) -> Response:
         body = await request.json()
         self.requests.append(body)
-        vectors = [[float(text.count(letter)) for letter in "abc"] for text in body["input"]]
+        vectors = [[float(text.count(letter)) for letter in self.letters] for text in body["input"]]
         return JSONResponse({"model": body["model"], "embeddings": vectors})
 
+    async def _half(self) -> AsyncIterator[bytes]:
+        yield self._line("", done=False)[:40]
+        raise ConnectionResetError
+
     async def _lines(self, stream: Stream) -> AsyncIterator[bytes]:
+        if stream.thoughts:
+            yield self._line("", thinking=stream.thoughts, done=False)
         try:
             for piece in stream.pieces:
                 yield self._line(piece, done=False)
@@ -73,8 +112,9 @@ class OllamaScript:
         if stream.end is not None:
             yield self._line("", done=True, prompt_eval_count=7, eval_count=3, **stream.end)
 
-    def _line(self, content: str, **more: Any) -> bytes:
+    def _line(self, content: str, thinking: str = "", **more: Any) -> bytes:
         message = {"role": "assistant", "content": content}
+        message |= {"thinking": thinking} if thinking else {}
         line = {"model": "small:1b", "created_at": "2026-01-01T00:00:00Z", "message": message}
         return json.dumps(line | more).encode() + b"\n"
 
@@ -85,6 +125,7 @@ def serving(script: OllamaScript) -> Iterator[OllamaScript]:
     app = Starlette(
         routes=[
             Route("/api/tags", script.tags),
+            Route("/api/show", script.show, methods=["POST"]),
             Route("/api/chat", script.chat, methods=["POST"]),
             Route("/api/embed", script.embed, methods=["POST"]),
         ]

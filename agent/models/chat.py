@@ -3,30 +3,62 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import httpx
-from langchain_core.messages import (
-    AIMessage,
-    AIMessageChunk,
-    BaseMessage,
-    HumanMessage,
-    SystemMessage,
-)
+from langchain_core.messages import AIMessageChunk
 from langchain_ollama import ChatOllama
 from ollama import ResponseError
+from pydantic import ValidationError
 
-from agent.models.transport import Budget, Endpoint, call, close_client, translate
+from agent.models.facts import ModelFacts, ask_facts
+from agent.models.methods import Memory, Method, ladder
+from agent.models.orders import (
+    ANSWER_TOKENS,
+    MORE,
+    REPLY_TOKENS,
+    Order,
+    order_of,
+    put,
+    to_langchain,
+)
+from agent.models.replies import read_reply, starts_as_json
+from agent.models.transport import (
+    Budget,
+    Endpoint,
+    RequestRefused,
+    call,
+    close_client,
+    set_timeout,
+    translate,
+)
+from agent.models.window import fitted, prompt_tokens
 from graph.ports import Completion, Message
-from schemas.errors import ModelError, ModelOutputCut
+from schemas.errors import ModelError, ModelOutputCut, ModelUnavailable, RuntimeUnavailable
 
-PLAN_TOKENS = 512
-ANSWER_TOKENS = 768
+FACTS_AGE_S = 600.0
+"""After that a server is asked again what the model is: it may have been pulled anew."""
+
+LOADING = 2.0
+"""Times the usual wait for the first reply, before which the model is loaded."""
+
+_UNGENERATED = ("load", "unload")
+_DROPPED = (httpx.RemoteProtocolError, httpx.ReadError)
+
+log = logging.getLogger(__name__)
 
 
 class OllamaChat:
-    """The Chat port. `parallel` calls run at once, further ones wait their turn."""
+    """The Chat port. `parallel` calls run at once, further ones wait their turn.
+
+    `context` and `timeout_s` bound the window and the wait for the next piece of a reply; what
+    the model itself has may be less.
+    """
 
     def __init__(
         self,
@@ -35,21 +67,30 @@ class OllamaChat:
         context: int = 4096,
         keep_alive: str = "30m",
         timeout_s: float = 300.0,
+        connect_timeout_s: float = 3.0,
         temperature: float = 0.1,
         parallel: int = 1,
         budget: Budget | None = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.endpoint = endpoint
         self._budget = budget or Budget()
         self._turn = asyncio.Semaphore(parallel)
+        self._timeout = httpx.Timeout(timeout_s, connect=connect_timeout_s)
+        self._loaded = False
+        loading = httpx.Timeout(timeout_s * LOADING, connect=connect_timeout_s)
         self._client = ChatOllama(
             model=endpoint.model,
             base_url=endpoint.url,
-            num_ctx=context,
             keep_alive=keep_alive,
-            client_kwargs={"headers": endpoint.headers, "timeout": timeout_s},
+            client_kwargs={"headers": endpoint.headers, "timeout": loading, "trust_env": False},
         )
         self._temperature = temperature
+        self._context = context
+        self._connect_timeout_s = connect_timeout_s
+        self._now = now
+        self._facts: tuple[float, ModelFacts] | None = None
+        self._memories: dict[str, Memory] = {}
 
     async def close(self) -> None:
         await close_client(self._client)
@@ -58,68 +99,210 @@ class OllamaChat:
     def name(self) -> str:
         return self.endpoint.model
 
+    async def facts(self) -> ModelFacts:
+        """What the server says of the model; asked again when that is old."""
+        if self._facts is None or self._now() - self._facts[0] > FACTS_AGE_S:
+            found = await ask_facts(self.endpoint, connect_timeout_s=self._connect_timeout_s)
+            if found is None:
+                return self._facts[1] if self._facts else ModelFacts()
+            self._facts = (self._now(), found)
+        return self._facts[1]
+
+    async def window(self) -> int:
+        """Tokens of prompt and reply together: as configured, unless the model has fewer."""
+        return min(self._context, (await self.facts()).context or self._context)
+
+    async def method(self) -> Method | None:
+        """How this model was brought to follow a schema; None before that succeeded."""
+        return self._memory(await self.facts()).working
+
+    async def needed_tokens(self) -> int:
+        """How many tokens this model is given for a reply; more once it thought them away."""
+        return self._memory(await self.facts()).tokens
+
     async def complete(
         self, messages: Sequence[Message], schema: Mapping[str, Any] | None = None
     ) -> Completion:
-        """A whole reply at temperature 0, as `schema` has it. ModelOutputCut if it ends early."""
+        """A whole reply at temperature 0.
 
-        async def once() -> Completion:
-            try:
-                reply = await self._client.ainvoke(
-                    _to_langchain(messages),
-                    format=dict(schema) if schema else None,
-                    options={**self._options(0.0), "num_predict": PLAN_TOKENS},
-                )
-            except ValueError as error:  # an empty stream, or a line that is not JSON
-                raise ModelOutputCut(f"{self.endpoint}: unreadable reply: {error}") from error
-            return self._completion(reply)
-
+        With a schema, the text is JSON that follows it, by whichever `Method` this model obeys;
+        or, if none helps, the model's last words, for the caller to judge. ModelOutputCut if
+        the reply ends early or never begins.
+        """
         async with self._turn:
-            return await call(self.endpoint, self._budget, once)
+            facts = await self.facts()
+            if schema is not None:
+                return await self._following(messages, dict(schema), facts)
+            memory = self._memory(facts)
+            order = Order(memory.tokens, think=False if facts.thinking else None)
+            return self._said(await self._roomy(messages, order, memory))
 
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """Pieces of a reply as they come; ModelOutputCut after the last piece if it was cut."""
-        done = False
         async with self._turn:
-            try:
-                async for chunk in self._client.astream(
-                    _to_langchain(messages),
-                    options={**self._options(self._temperature), "num_predict": ANSWER_TOKENS},
-                ):
-                    done = done or _is_done(chunk)
+            think = False if (await self.facts()).thinking else None
+            order = Order(ANSWER_TOKENS, temperature=self._temperature, think=think)
+            for last in (False, True):
+                end: Mapping[str, Any] = {}
+                begun = False
+                async for chunk in self._chunks(messages, order):
+                    end = end or _end_of(chunk)
                     if chunk.content:
+                        begun = True
                         yield str(chunk.content)
-            except (httpx.TransportError, ConnectionError, ResponseError) as error:
-                raise translate(error, self.endpoint) from error
-            except ValueError as error:
-                raise ModelError(f"{self.endpoint}: unreadable reply: {error}") from error
-        if not done:
-            raise ModelOutputCut(f"{self.endpoint} stopped in mid-sentence")
+                if not end and begun:
+                    raise ModelOutputCut(f"{self.endpoint} stopped in mid-sentence")
+                if begun:
+                    return
+                if last:
+                    raise self._wordless(end)
+                if end.get("done_reason") == "length":
+                    order = replace(order, tokens=order.tokens * MORE)
 
-    def _options(self, temperature: float) -> dict[str, Any]:
-        return {"temperature": temperature, "num_ctx": self._client.num_ctx}
+    async def _following(
+        self, messages: Sequence[Message], schema: dict[str, Any], facts: ModelFacts
+    ) -> Completion:
+        """Down the ladder of methods, as far as the memory of this model says."""
+        memory, methods = self._memory(facts), ladder(thinking=facts.thinking)
+        refusal: RequestRefused | None = None
+        reply: Completion | None = None
+        for method in methods[memory.start(methods) :]:
+            order = order_of(method, schema, tokens=memory.tokens, thinks=facts.thinking)
+            wary = method.sends_schema and method is not memory.working
+            try:
+                reply = await self._roomy(
+                    put(messages, schema, method), replace(order, wary=wary), memory
+                )
+            except RequestRefused as error:
+                log.info("%s refuses %s: %s", self.endpoint, method, error)
+                if refusal is not None and not method.sends_schema:
+                    raise refusal from error
+                refusal = refusal or error
+                continue
+            if reply.done_reason == "length" and starts_as_json(reply.text):
+                return self._said(reply)
+            text = read_reply(reply, schema, method)
+            if text is not None:
+                memory.passed(method)
+                return replace(reply, text=text)
+            log.info("%s breaks the schema by %s: %.200r", self.endpoint, method, reply.text)
+            if not memory.goes_on(method):
+                return reply
+        if reply is None:
+            raise refusal or ModelError(f"{self.endpoint} follows no schema")
+        memory.gave_up()
+        return reply
 
-    def _completion(self, reply: AIMessage) -> Completion:
-        if not _is_done(reply):
+    async def _roomy(self, messages: Sequence[Message], order: Order, memory: Memory) -> Completion:
+        """A reply that ended for want of tokens is asked for once more, with more of them."""
+        reply = await self._once(messages, order)
+        if reply.done_reason != "length":
+            return reply
+        more = replace(order, tokens=order.tokens * MORE)
+        again = await self._once(messages, more)
+        if again.done_reason != "length" and not reply.text.strip():
+            memory.tokens = max(memory.tokens, more.tokens)
+        return again
+
+    async def _once(self, messages: Sequence[Message], order: Order) -> Completion:
+        """One reply; a model that was only loaded or unloaded is asked once more."""
+
+        async def work() -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
+            try:
+                return await self._collected(messages, order)
+            except (ModelUnavailable, RuntimeUnavailable) as error:
+                if order.wary and isinstance(error.__cause__, _DROPPED):
+                    raise RequestRefused(f"{self.endpoint} dropped the connection") from error
+                raise
+
+        end: Mapping[str, Any] = {}
+        for _ in range(2):
+            text, end, usage = await call(self.endpoint, self._budget, work)
+            if end and end.get("done_reason") not in _UNGENERATED:
+                return Completion(
+                    text=text,
+                    model=self.endpoint.model,
+                    prompt_tokens=usage.get("input_tokens", 0),
+                    output_tokens=usage.get("output_tokens", 0),
+                    done_reason=str(end.get("done_reason") or "stop"),
+                )
+        raise self._wordless(end)
+
+    async def _collected(
+        self, messages: Sequence[Message], order: Order
+    ) -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
+        """Text, last line and counts of a reply; no last line where nothing was generated."""
+        text = ""
+        end: Mapping[str, Any] = {}
+        usage: Mapping[str, Any] = {}
+        async for chunk in self._chunks(messages, order):
+            text += str(chunk.content)
+            end = end or _end_of(chunk)
+            usage = chunk.usage_metadata or usage
+        if text and not end:
             raise ModelOutputCut(f"{self.endpoint} stopped before its reply was complete")
-        usage = reply.usage_metadata
-        return Completion(
-            text=str(reply.content),
-            model=self.endpoint.model,
-            prompt_tokens=usage["input_tokens"] if usage else 0,
-            output_tokens=usage["output_tokens"] if usage else 0,
-            done_reason=str(reply.response_metadata.get("done_reason") or "stop"),
-        )
+        return text, end, usage
+
+    async def _chunks(
+        self, messages: Sequence[Message], order: Order
+    ) -> AsyncIterator[AIMessageChunk]:
+        came = False
+        window = await self.window()
+        least = min(order.tokens, REPLY_TOKENS, window // 2)
+        kept = fitted(messages, window - least)
+        tokens = min(order.tokens, window - prompt_tokens(kept))
+        try:
+            async for chunk in self._client.astream(
+                to_langchain(kept),
+                format=order.format,
+                reasoning=order.think,
+                options={
+                    "temperature": order.temperature,
+                    "num_ctx": window,
+                    "num_predict": tokens,
+                },
+            ):
+                came = True
+                self._note_loaded()
+                yield chunk
+        except (httpx.TransportError, ConnectionError, ResponseError) as error:
+            raise translate(error, self.endpoint) from error
+        except (json.JSONDecodeError, ValidationError) as error:
+            raise ModelOutputCut(f"{self.endpoint}: unreadable reply: {error}") from error
+        except ValueError as error:
+            if came:
+                raise
+            log.info("%s generated nothing: %s", self.endpoint, error)
+
+    def _note_loaded(self) -> None:
+        if not self._loaded:
+            self._loaded = True
+            set_timeout(self._client, self._timeout)
+
+    def _said(self, reply: Completion) -> Completion:
+        """A reply that says something; one spent on thinking is none."""
+        if not reply.text.strip():
+            raise self._wordless({"done_reason": reply.done_reason})
+        return reply
+
+    def _wordless(self, end: Mapping[str, Any]) -> ModelOutputCut:
+        match end.get("done_reason"):
+            case "length":
+                return ModelOutputCut(
+                    f"{self.endpoint} spent all its tokens before the first word of a reply",
+                    remedy="turn thinking off for this model, or use one that does not think",
+                )
+            case "stop":
+                return ModelOutputCut(f"{self.endpoint} said nothing")
+            case _:
+                return ModelOutputCut(
+                    f"{self.endpoint} was loaded or unloaded, and generated nothing, twice"
+                )
+
+    def _memory(self, facts: ModelFacts) -> Memory:
+        return self._memories.setdefault(facts.digest, Memory(REPLY_TOKENS))
 
 
-def _is_done(message: AIMessage | AIMessageChunk | BaseMessage) -> bool:
-    return bool(message.response_metadata.get("done"))
-
-
-def _to_langchain(messages: Sequence[Message]) -> list[BaseMessage]:
-    kinds: dict[str, type[BaseMessage]] = {
-        "system": SystemMessage,
-        "user": HumanMessage,
-        "assistant": AIMessage,
-    }
-    return [kinds[message.role](content=message.content) for message in messages]
+def _end_of(chunk: AIMessageChunk) -> Mapping[str, Any]:
+    """The last line of a reply, which says why it ended; empty for the lines before it."""
+    return chunk.response_metadata if chunk.response_metadata.get("done") else {}

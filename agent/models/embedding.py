@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import httpx
 from langchain_ollama import OllamaEmbeddings
 
 from agent.models.transport import Budget, Endpoint, call, close_client
@@ -19,6 +20,7 @@ class OllamaEmbedder:
         endpoint: Endpoint,
         *,
         timeout_s: float = 300.0,
+        connect_timeout_s: float = 3.0,
         keep_alive: str = "30m",
         parallel: int = 2,
         budget: Budget | None = None,
@@ -29,7 +31,11 @@ class OllamaEmbedder:
         self._client = OllamaEmbeddings(
             model=endpoint.model,
             base_url=endpoint.url,
-            client_kwargs={"headers": endpoint.headers, "timeout": timeout_s},
+            client_kwargs={
+                "headers": endpoint.headers,
+                "timeout": httpx.Timeout(timeout_s, connect=connect_timeout_s),
+                "trust_env": False,
+            },
         )
         self._dimension: int | None = None
 

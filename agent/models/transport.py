@@ -31,6 +31,10 @@ HTTP_NOT_FOUND = 404
 HTTP_BUSY = (502, 503, 504)
 
 
+class RequestRefused(ModelError):
+    """The server rejects this request, or breaks on it; another form of it may be accepted."""
+
+
 @dataclass(frozen=True)
 class Endpoint:
     """A model at an address. `origin` is `ollama` or `embedded`."""
@@ -46,7 +50,10 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Budget:
-    """How often and how long a call is tried again when its transport fails."""
+    """How often and how long a call is tried again when its transport fails. A reply that does
+    not come in time is not asked for again: the server may still be loading the model, and would
+    begin anew.
+    """
 
     attempts: int = 3
     seconds: float = 60.0
@@ -68,6 +75,12 @@ async def call(endpoint: Endpoint, budget: Budget, work: Callable[[], Awaitable[
     raise AssertionError("a retried call returns or raises")
 
 
+def set_timeout(client: ChatOllama, timeout: httpx.Timeout) -> None:
+    """For the calls from now on; langchain fixes it when the client is made."""
+    if client._async_client is not None:
+        client._async_client._client.timeout = timeout
+
+
 async def close_client(client: ChatOllama | OllamaEmbeddings) -> None:
     """Close the HTTP clients of a langchain client, which has no way of its own to do so."""
     if client._async_client is not None:
@@ -84,6 +97,12 @@ def translate(error: Exception, endpoint: Endpoint) -> FacetwiseError:
                 f"model {endpoint.model!r} is not at {endpoint.url}",
                 remedy=f"ollama pull {endpoint.model}, or set models.chat / models.embedding",
             )
+        case httpx.ReadTimeout():
+            return ModelUnavailable(
+                f"{endpoint} did not answer in time at {endpoint.url}",
+                remedy="ask again in a minute: a large model loads slowly; or raise"
+                " models.timeout_s",
+            )
         case httpx.TransportError() | ConnectionError() if endpoint.origin == "embedded":
             return RuntimeUnavailable(
                 f"the embedded runtime ended, or does not answer, while {endpoint.model!r} worked"
@@ -91,12 +110,12 @@ def translate(error: Exception, endpoint: Endpoint) -> FacetwiseError:
         case ResponseError(status_code=code) if code in HTTP_BUSY:
             return ModelUnavailable(f"{endpoint.url} answers {code}: {error.error}")
         case ResponseError():
-            return ModelError(f"{endpoint}: {error.error}")
-        case httpx.TimeoutException():
-            return ModelUnavailable(f"{endpoint} did not answer in time at {endpoint.url}")
+            return RequestRefused(f"{endpoint}: {error.error}")
         case _:
             return ModelUnavailable(f"no model answers at {endpoint.url} for {endpoint.model!r}")
 
 
 def _is_transient(error: BaseException) -> bool:
+    if isinstance(error.__cause__, httpx.ReadTimeout):
+        return False
     return isinstance(error, FacetwiseError) and error.retryable

@@ -6,11 +6,10 @@ import re
 from collections.abc import AsyncIterator, Sequence
 
 import prompts
+from agent.models.orders import ANSWER_TOKENS
+from agent.models.window import prompt_tokens, tokens_of
 from graph.ports import Chat, Message
 from schemas.hits import Passage
-
-CHARACTERS_PER_TOKEN = 2.5
-RESERVED_TOKENS = 1200
 
 _OPEN = re.compile(r"\[[^\]]*$")
 _MARKER = re.compile(r"\[(\d+)\]")
@@ -19,12 +18,14 @@ _MARKER = re.compile(r"\[(\d+)\]")
 class ModelWriter:
     """The Writer port over a chat model. Markers that name no passage are taken out.
 
-    `context` is the model's window in tokens: passages that do not fit are left out.
+    `context` is the model's window in tokens: rules, question and reply have their room in it
+    first, and passages that do not fit are left out. An answer from so full a window that cites
+    nothing is not shown: it is written once more, from half of the passages.
     """
 
     def __init__(self, chat: Chat, *, context: int = 4096) -> None:
         self._chat = chat
-        self._room = int(max(512, context - RESERVED_TOKENS) * CHARACTERS_PER_TOKEN)
+        self._context = context
 
     @property
     def name(self) -> str:
@@ -34,19 +35,23 @@ class ModelWriter:
         self, question: str, passages: Sequence[Passage], notes: Sequence[str]
     ) -> AsyncIterator[str]:
         """Yield text as it is written, holding back a marker until it is whole."""
-        blocks = self._blocks(passages)
-        messages = (
-            Message("system", prompts.render("answer_system")),
-            Message(
-                "user",
-                prompts.render(
-                    "answer",
-                    passages="\n\n".join(blocks),
-                    notes="\n".join(f"- {note}" for note in notes) or "-",
-                    question=question,
-                ),
-            ),
-        )
+        blocks = self._blocks(question, passages, notes)
+        if blocks != [_block(number, one) for number, one in enumerate(passages, start=1)]:
+            unshown = ""
+            cited = False
+            async for text in self._written(_messages(question, blocks, notes), len(blocks)):
+                unshown += text
+                if cited or _MARKER.search(unshown):
+                    cited = True
+                    yield unshown
+                    unshown = ""
+            if cited:
+                return
+            blocks = blocks[: (len(blocks) + 1) // 2]
+        async for text in self._written(_messages(question, blocks, notes), len(blocks)):
+            yield text
+
+    async def _written(self, messages: Sequence[Message], passages: int) -> AsyncIterator[str]:
         held = ""
         async for piece in self._chat.stream(messages):
             held += piece
@@ -56,21 +61,47 @@ class ModelWriter:
             )
             ready, held = held[:cut], held[cut:] if cut is not None else ""
             if ready:
-                yield _checked(ready, len(blocks))
+                yield _checked(ready, passages)
         if held:
-            yield _checked(held, len(blocks))
+            yield _checked(held, passages)
 
-    def _blocks(self, passages: Sequence[Passage]) -> list[str]:
+    def _blocks(
+        self, question: str, passages: Sequence[Passage], notes: Sequence[str]
+    ) -> list[str]:
+        """The passages that fit, the first at least in part."""
+        reply = min(ANSWER_TOKENS, self._context // 2)
+        room = self._context - reply - prompt_tokens(_messages(question, (), notes))
         blocks: list[str] = []
-        used = 0
         for number, passage in enumerate(passages, start=1):
-            about = "; ".join(f"{key}: {value}" for key, value in passage.metadata.items())
-            block = f"[{number}] {passage.title} ({about})\n{passage.text}"
-            used += len(block)
-            if blocks and used > self._room:
+            block = _block(number, passage)
+            needed = tokens_of(block) + 1
+            if needed > room:
+                if not blocks and room > 0:
+                    blocks.append(block[: len(block) * room // needed])
                 break
+            room -= needed
             blocks.append(block)
         return blocks
+
+
+def _messages(question: str, blocks: Sequence[str], notes: Sequence[str]) -> Sequence[Message]:
+    return (
+        Message("system", prompts.render("answer_system")),
+        Message(
+            "user",
+            prompts.render(
+                "answer",
+                passages="\n\n".join(blocks),
+                notes="\n".join(f"- {note}" for note in notes) or "-",
+                question=question,
+            ),
+        ),
+    )
+
+
+def _block(number: int, passage: Passage) -> str:
+    about = "; ".join(f"{key}: {value}" for key, value in passage.metadata.items())
+    return f"[{number}] {passage.title} ({about})\n{passage.text}"
 
 
 def _checked(text: str, passages: int) -> str:
