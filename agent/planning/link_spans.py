@@ -36,6 +36,10 @@ _NUMBERED = re.compile(
 )
 """Descriptions that begin with what figures are: "Numbers of the documents that …"."""
 _NAMES = re.compile(r"name|title|名", re.IGNORECASE)
+_PEOPLE = re.compile(
+    r"\b(?:authors?|writers?|editors?|directors?|actors?|artists?|composers?|creators?|persons?|people)\b",
+    re.IGNORECASE,
+)
 _PROSE = re.compile(
     r"\b(?:title|headline|subject|description|abstract|summary|content|text|details|body|notes?)\b|"
     r"标题|摘要|描述|内容|正文|特点|特色",
@@ -134,7 +138,9 @@ def _found(scene: Scene, span: Span, known: Sequence[Choice], rank: float) -> Fo
     choices = tuple(known) or ranked(_choices(scene, span, near))
     sure = bool(known) and all(c.score > 0.8 and c.value != span.text for c in known)
     kind = MentionKind.VALUE if sure else MentionKind.SPAN
-    hint = "" if rank <= NAME_RANK else textual_hint(scene.text, span)
+    named = max((near.get(choice.field, 0.0) for choice in known), default=1.0)
+    whole = rank <= NAME_RANK or named < STRONG
+    hint = "" if whole else textual_hint(scene.text, span)
     return Found(kind, span.start, span.end, choices, hint, rank)
 
 
@@ -147,12 +153,23 @@ def _choices(scene: Scene, span: Span, near: Mapping[str, float]) -> Iterable[Ch
         closeness = near.get(name, 0.0)
         if name not in scene.open or (closeness < _NAMED and not span.sure and name in asked):
             continue
+        if closeness < STRONG and not is_maker(scene.text, span.end) and _is_nobody(field, span):
+            continue
         score = (
             closeness + _prior(field, span) + role_bonus(scene.text, span.start, span.end, field)
         )
         closed = bool(field.values) or _PROSE.search(name_words(field.name)) is not None
         if score > 0 and (span.sure or not closed or closeness >= _NAMED):
             yield Choice(field=name, value=span.text, score=score)
+
+
+def _is_nobody(field: Field, span: Span) -> bool:
+    """Words in lower case, or with figures, over a field of people's names."""
+    if not _PEOPLE.search(f"{name_words(field.name)} {field.description}"):
+        return False
+    if span.sure or has_cjk(span.text):
+        return False
+    return any(c.isdigit() for c in span.text) or not any(c.isupper() for c in span.text)
 
 
 def _prior(field: Field, span: Span) -> float:
