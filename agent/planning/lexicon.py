@@ -100,7 +100,7 @@ _FIELDS = """
 author | writer | written by | write | wrote | written | authored | co-wrote | by | 作者 | 撰写
 date | created | create | published | publish | released | issued | dated | 发布 | 创建 | 日期
 department | division | team | 部门
-category | kind | sort | type | 类别 | 类型 | 种类 | 分类
+category | kind | sort | type | genre | 类别 | 类型 | 种类 | 分类
 status | state | stage | 状态
 topic | subject | area | tag | 主题 | 标签 | 话题
 source | outlet | publisher | reported by | according to | 来源 | 据

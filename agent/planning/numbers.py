@@ -19,6 +19,10 @@ _NUMBER = re.compile(
 _WORD = re.compile(
     r"(?<![\w-])(?:" + "|".join(ENGLISH) + r")(?!\w|\s+of\b|\s*-?\s*way\b)", re.IGNORECASE
 )
+_PRONOUN = re.compile(
+    r"one\s+(?:that|which|who|where|with|in|at|on|from|by|for|is|are|near|located|of)\b",
+    re.IGNORECASE,
+)
 _CHINESE = re.compile(
     rf"(?!一[个名位家张次条篇份块间])(?<!第){CHINESE_PATTERN}(?=[个名位间张人天日星次条篇份元块层站]|小时|分钟)"
 )
@@ -71,6 +75,7 @@ def _spelled(text: str) -> list[Number]:
     numbers = [
         _number(text, m.start(), m.end(), ENGLISH[m.group().lower()], spelled=True)
         for m in _WORD.finditer(text)
+        if not _PRONOUN.match(text, m.start())
     ]
     for m in _CHINESE.finditer(text):
         value = chinese(m.group())

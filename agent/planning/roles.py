@@ -38,6 +38,13 @@ _ROLES = tuple(
 )
 
 
+_TRAVEL = re.compile(
+    r"\b(?:go(?:ing)?|travel\w*|trip|vacation|fly\w*|flights?|driv\w*|mov\w*|bus|train|tickets?|"
+    r"head\w*|way|rides?|return\w*)\s+(?:\w+\s+)?(?:to|into|towards)\s+(?:the\s+)?$|[到去]$",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(rf"\b(?:{_PLACES})\b", re.IGNORECASE)
+_ORIGIN = re.compile(r"\b(?:from|origin|source|departure|pickup|start)|出发", re.IGNORECASE)
 _DISHES = re.compile(r"菜|美食|dish|food|menu", re.IGNORECASE)
 _EATEN = re.compile(r"(?:吃到?|品?尝|喝|点|有|做|菜里有|eat|serv(?:es|ing))\s*$", re.IGNORECASE)
 _SERVED = re.compile(r"^\s*(?:这|那)?(?:道|个|俩|些)?菜")
@@ -65,6 +72,8 @@ _LIKED = re.compile(
     re.IGNORECASE,
 )
 _NOUN = re.compile(r"\s+(?P<noun>[a-z]+)\b")
+_NAMED = re.compile(r"[A-Z][\w.'’-]*(?:\s+[A-Z][\w.'’-]*)+")
+_CREDITED = re.compile(rf"\b(?:{_PEOPLE})s?\b", re.IGNORECASE)
 _KIND = 0.3
 _NEARBY = re.compile(r"周边|附近|\bnear", re.IGNORECASE)
 _CLOSE = re.compile(
@@ -82,13 +91,15 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
         return _BONUS
     if is_maker(text, end) and _AUTHORS.search(name):
         return _BONUS
+    if _before_noun(text, end) and _NAMED.fullmatch(text[start:end]) and _CREDITED.search(name):
+        return _BONUS
     if _KINDS.search(name) and (_LIKED.search(before) or _before_noun(text, end)):
         return _KIND
     if _EATEN.search(before) or _SERVED.match(after):
         return _BONUS if _DISHES.search(name) else 0.0
     for words, fields in _ROLES:
         if words.search(before):
-            if not fields.search(name):
+            if not fields.search(name) and not (_TRAVEL.search(before) and _is_place(name)):
                 return 0.0
             looser = 2 * _LESS if _LOOSER.search(name) else 0.0
             return _BONUS - (looser or (_LESS if _LOOSE.search(name) else 0.0))
@@ -98,6 +109,11 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
 def is_maker(text: str, end: int) -> bool:
     """Whether a verb of writing or making follows: "that Chris Dyer did not write"."""
     return _WRITES.match(text, end) is not None
+
+
+def _is_place(name: str) -> bool:
+    """Where a journey could go; the place that it starts from is none."""
+    return _PLACE.search(name) is not None and _ORIGIN.search(name) is None
 
 
 def _before_noun(text: str, end: int) -> bool:
