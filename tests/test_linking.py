@@ -223,3 +223,26 @@ def test_an_alias_names_its_field(question: str) -> None:
 def test_the_word_for_missing_values_is_known() -> None:
     (mention,) = link("unassigned documents", NAMED)
     assert [(c.field, c.value) for c in mention.choices] == [("department", "unassigned")]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("15万以内的车", ("price(万元)", 15)),
+        ("4.5分以上的车", ("评分", 4.5)),
+        ("cars below 2 million", ("turnover", 2)),
+        ("cars below 90000 km", ("km", 90000)),
+    ],
+)
+def test_a_number_takes_the_unit_of_its_field(question: str, expected: tuple[str, float]) -> None:
+    cars = Collection(
+        name="cars",
+        fields=(
+            Field(name="price(万元)", type=FieldType.NUMBER),
+            Field(name="评分", type=FieldType.NUMBER),
+            Field(name="turnover", type=FieldType.NUMBER, description="in millions"),
+            Field(name="km", type=FieldType.INT),
+        ),
+    )
+    (mention,) = (m for m in link(question, cars) if m.kind is MentionKind.NUMBER)
+    assert expected in [(choice.field, choice.value) for choice in mention.choices]

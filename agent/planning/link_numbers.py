@@ -11,7 +11,7 @@ from agent.planning.cues import Direction, may_compare
 from agent.planning.facets import is_boolean
 from agent.planning.numbers import Number, find_numbers
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
-from agent.planning.words import name_words
+from agent.planning.words import has_cjk, name_words
 from schemas.collection import Field, FieldType
 from schemas.mentions import Choice, MentionKind
 
@@ -19,6 +19,14 @@ NAMED = 0.3
 _FEW_VALUES = 20
 _IDENTIFIER = 4
 """Digits from which on a number is hardly a count."""
+_UNIT_NAMED, _UNIT_TOLD = 0.3, 0.08
+_SCALES = re.compile(r"[万亿千]|thousand|million|billion|\d\s?[kKmM]\b|\bbn\b", re.IGNORECASE)
+_SCALED = (
+    (re.compile(r"亿"), 100_000_000),
+    (re.compile(r"百万|\bmillions?\b|\bmn\b", re.IGNORECASE), 1_000_000),
+    (re.compile(r"万"), 10_000),
+    (re.compile(r"千元|\bthousands?\b", re.IGNORECASE), 1_000),
+)
 _IDENTIFIES = re.compile(r"(?:^|\s)(?:id|code|no|key|zip|phone)$|编号|电话", re.IGNORECASE)
 """Figures that nothing counts or compares; only their own name brings them in."""
 _NOUN_AFTER = re.compile(
@@ -56,13 +64,14 @@ def _choices(scene: Scene, number: Number, near: Mapping[str, float]) -> Iterabl
         return
     for name in sorted(scene.allowed):
         field, score = scene.catalogue.fields[name], near.get(name, 0.02)
+        score += _unit_bonus(scene.text, number, field)
         if score < NAMED and _IDENTIFIES.search(name_words(name)):
             continue
         if number.spelled and score < NAMED:
             continue
         if field.type in NUMBERS:
             if field.type is FieldType.NUMBER or _is_whole(number):
-                yield Choice(field=name, value=_bounds(number), score=score + 0.05)
+                yield Choice(field=name, value=_bounds(number, field), score=score + 0.05)
         elif field.values and not is_boolean(field):
             if number.upper is None:
                 yield from _known(scene, field, number, score)
@@ -108,8 +117,29 @@ def _hint(text: str, number: Number) -> str:
     return "" if may_compare(text, number.start, number.end) else Direction.IN.value
 
 
-def _bounds(number: Number) -> JsonValue:
-    return number.value if number.upper is None else [number.value, number.upper]
+def _unit_bonus(text: str, number: Number, field: Field) -> float:
+    """A unit right behind the number that stands in the field's name (4.5分, for 评分) or in its
+    description (in 元).
+    """
+    unit = text[number.end : number.end + 1]
+    if not has_cjk(unit):
+        return 0.0
+    return _UNIT_NAMED if unit in field.name else _UNIT_TOLD if unit in field.description else 0.0
+
+
+def _bounds(number: Number, field: Field) -> JsonValue:
+    """In the unit of the field: 15万 is 15 where the field counts 万元."""
+    size = next((n for unit, n in _SCALED if unit.search(f"{field.name} {field.description}")), 1)
+    whole = size if _SCALES.search(number.words) else 1
+    low = _divided(number.value, whole)
+    return low if number.upper is None else [low, _divided(number.upper, whole)]
+
+
+def _divided(value: int | float, size: int) -> int | float:
+    if size == 1:
+        return value
+    small = value / size
+    return int(small) if small.is_integer() else small
 
 
 def _chunk(text: str, number: Number) -> str:
