@@ -127,7 +127,7 @@ def link_names(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
         if long and max(best, role) < _NAMED and not has_cjk(span.text):
             continue
         best = max(best, role) if has_cjk(span.text) else best
-        if not _worth_asking(scene.text, span, best, marked):
+        if not _worth_asking(scene, span, best, marked):
             continue
         halves = _first_and_last(scene, span)
         yield from halves or (_found(scene, span, [], NAME_RANK),)
@@ -239,11 +239,12 @@ def _is_name(span: Span) -> bool:
     return any(word[:1].isupper() for word in span.text.split())
 
 
-def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
+def _worth_asking(scene: Scene, span: Span, best: float, marked: bool) -> bool:
     """Names; or words in lower case in the reach of a field or a preposition. `best` is how
     closely the span stands to a field that could hold it; where names are `marked` by capitals
     or quotes, other words count only right beside their field.
     """
+    text = scene.text
     if has_cjk(span.text):
         return best >= _NAMED or is_named_zh(text, span.start, span.end)
     several, before = " " in span.text, text[: span.start]
@@ -256,7 +257,7 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
         return True
     if _ADVERBIAL.match(span.text) or after.startswith("order"):
         return False
-    if not several and _begins_noun(text, span.end) and not _PREPOSED.search(before):
+    if not several and _begins_noun(scene, span.end) and not _PREPOSED.search(before):
         return False
     if best >= (_BESIDE if marked else STRONG) or _describes(before, after):
         return True
@@ -265,10 +266,14 @@ def _worth_asking(text: str, span: Span, best: float, marked: bool) -> bool:
     return several or not after or after[0] in "?.,!" or after.startswith(("and ", "or "))
 
 
-def _begins_noun(text: str, end: int) -> bool:
-    """A word in lower case that another one follows: "ownership code", but not "math course"."""
-    after = _COMPOUND.match(text, end)
-    return after is not None and key(after["noun"]) not in ENTITY_NOUNS
+def _begins_noun(scene: Scene, end: int) -> bool:
+    """A word in lower case that another one follows: "ownership code", but not "math course",
+    nor the name of a field: "romance genre".
+    """
+    after = _COMPOUND.match(scene.text, end)
+    if after is None or key(after["noun"]) in ENTITY_NOUNS:
+        return False
+    return all(hit.start != after.start("noun") or hit.weight < _NAMED for hit in scene.hits)
 
 
 def _describes(before: str, after: str) -> bool:

@@ -10,8 +10,8 @@ from schemas.collection import Field
 _BONUS = 0.4
 _LESS = 0.05
 _AGAINST = 0.015
-_LOOSE = re.compile(r"location|place|site|office|station|airport|terminal|name", re.IGNORECASE)
-_LOOSER = re.compile(r"address|地址", re.IGNORECASE)
+_LOOSE = re.compile(r"location|place|site|office|station|airport|terminal", re.IGNORECASE)
+_LOOSER = re.compile(r"address|name|地址", re.IGNORECASE)
 _PLACES = (
     r"city|town|country|nation|state|province|county|region|district|area|location|place|venue|"
     r"area|territory|address|site|campus|office|城市|国家|地区|区域|地点|地址"

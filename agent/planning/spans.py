@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent.planning.numerals import ENGLISH
 from agent.planning.spans_zh import pieces
 from agent.planning.tables import listed
 from agent.planning.words import CJK, ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key
@@ -24,7 +25,7 @@ _MARKED = re.compile(
 _CHUNK = re.compile(rf"[^\s{CJK}，。？！；：、（）“”「」《》]+")
 _CLOCK = re.compile(
     r"(?<!\w)(?:(?:morning|afternoon|evening|night)\s+\d{1,2}(?::\d\d)?(?!\d)|\d{1,2}(?=\s+in\s+the\s+(?:morn|after|even))"
-    r"|(?:quarter|half)\s+(?:past|to)\s+\w+|\d{1,2}(?::\d\d)?\s?(?:am|pm|o.?clock)\b|\d{1,2}:\d\d(?!\S)"
+    r"|(?:quarter|half)\s+(?:past|to)\s+\w+|\d{1,2}(?::\d\d)?\s?(?:am|pm|o.?clock)\b|\d{1,2}:\d\d(?![\w:])"
     r"|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s?(?:am|pm|o.?clock)\b|noon\b|midnight\b)"
     r"(?:\s+in\s+the\s+(?:morning|afternoon|evening))?",
     re.IGNORECASE,
@@ -165,7 +166,7 @@ def _is_subject(text: str, start: int, word: str) -> bool:
     if word == "&":
         return False
     plain = re.split(r"['’]", word)[0].lower()
-    if _MEASURED.fullmatch(word) or plain in _UNNAMED:
+    if _MEASURED.fullmatch(word) or plain in _UNNAMED or (plain in ENGLISH and word.islower()):
         return False
     if plain in FUNCTION_WORDS or key(word) in FUNCTION_WORDS:
         at_start = start == 0 or text[:start].rstrip()[-1:] in ".?!:,"
