@@ -29,6 +29,7 @@ from agent.lint.linter import lint
 from agent.models.chat import OllamaChat
 from agent.models.embedding import OllamaEmbedder
 from agent.models.extractive import ExtractiveWriter
+from agent.models.orders import room_of
 from agent.models.written import ModelWriter
 from agent.planning.cache import PlanCache
 from agent.planning.form import opening
@@ -383,6 +384,7 @@ class Agent:
                     text=1 - settings.dense_weight,
                     vector=settings.dense_weight,
                 ),
+                profile_minutes=settings.profile_minutes,
                 now=self._now,
             )
         return self._store
@@ -461,7 +463,15 @@ class Agent:
             ),
             search_after_failure=settings.planning.on_failure == "search",
             candidates=settings.rag.candidates,
+            room=self._room,
         )
+
+    async def _room(self) -> int:
+        """Tokens that a prompt may have; of a model that does not tell, as configured."""
+        chat = await self.chat()
+        if isinstance(chat, OllamaChat):
+            return await chat.room()
+        return room_of(self.settings.models.context)
 
     async def _sources(self, asked: AskOptions, goal: Goal) -> tuple[Catalog, Searcher]:
         if asked.collection is None:

@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from agent.app import Agent
 from agent.models.methods import Method
 from agent.models.orders import REPLY_TOKENS
-from agent.models.window import prompt_tokens
 from agent.planning.form import opening
 from graph.ports import Message
+from graph.tokens import prompt_tokens
 from schemas.errors import FacetwiseError
 from schemas.model import Shape
 from schemas.plan import Mode

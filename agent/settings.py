@@ -81,6 +81,11 @@ class StoreSettings(Section):
     dense_weight: float = Field(0.95, ge=0, le=1, description="the rest goes to full text")
     fusion: Literal["weighted", "rrf"] = "weighted"
     timeout_s: float = Field(30.0, gt=0)
+    profile_minutes: float = Field(
+        10.0,
+        ge=0,
+        description="after that a collection made by somebody else is looked at again; 0: always",
+    )
 
 
 class IngestSettings(Section):

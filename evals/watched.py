@@ -16,7 +16,7 @@ from graph.ports import Chat, Completion, Message
 @dataclass(frozen=True)
 class Call:
     """One call: the last message (what stands before it is the same in every call of a prompt
-    version), the reply, tokens and milliseconds.
+    version), the reply, tokens and milliseconds; `requests` is how many it took of the model.
     """
 
     asked: str
@@ -24,6 +24,7 @@ class Call:
     prompt_tokens: int
     output_tokens: int
     ms: float
+    requests: int = 1
 
 
 class Recorder:
@@ -44,7 +45,14 @@ class Recorder:
         done = await self._inner.complete(messages, schema)
         ms = (time.perf_counter() - began) * 1000
         self._calls.append(
-            Call(messages[-1].content, done.text, done.prompt_tokens, done.output_tokens, round(ms))
+            Call(
+                asked=messages[-1].content,
+                reply=done.text,
+                prompt_tokens=done.prompt_tokens,
+                output_tokens=done.output_tokens,
+                ms=round(ms),
+                requests=done.calls,
+            )
         )
         return done
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 
 from graph.ports import Access, Catalog, Chat, Planning, Plans, Ranker, Searcher, Writer
@@ -28,7 +28,8 @@ class Budgets:
 class Context:
     """Never checkpointed: a resumed run gets a fresh one, so scope is decided again.
     `model_digest` tells two models of one name apart, where that is known; without `plans`
-    nothing is kept of a plan.
+    nothing is kept of a plan. `room` tells how many tokens a prompt may have; it is asked only
+    where the model is.
     """
 
     access: Access
@@ -43,6 +44,7 @@ class Context:
     zone: str = ""
     plans: Plans | None = None
     model_digest: str = ""
+    room: Callable[[], Awaitable[int]] | None = None
     budgets: Budgets = field(default_factory=Budgets)
     search_after_failure: bool = True
     candidates: int = 50

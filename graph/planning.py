@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from langgraph.graph import END
@@ -15,6 +16,7 @@ from graph.ports import Ask
 from graph.replying import filled
 from graph.stages import stage, tell
 from graph.state import FRESH, State
+from graph.tokens import prompt_tokens
 from schemas.check import bind, check
 from schemas.collection import Collection
 from schemas.compile.text import to_text
@@ -22,7 +24,7 @@ from schemas.errors import FilterError
 from schemas.facts import is_contradiction
 from schemas.filters import EVERYTHING, Filter, all_of, any_of, leaves
 from schemas.language import language_of
-from schemas.mentions import Proposal
+from schemas.mentions import Form, Proposal
 from schemas.normalise import normalise
 from schemas.operators import OPERATOR_TYPES, allowed_ops
 from schemas.plan import Branch, Condition, Mode, Origin, Plan, PlanOutcome, Problem
@@ -61,7 +63,10 @@ async def plan(state: State, runtime: Runtime[Context]) -> State:
         known = context.plans.get(key) if key and context.plans else None
         if known is not None:
             return {"proposal": known, "cached": True, "timings": watch.timings}
-        reply, calls, problems = await filled(form, context)
+        form, problems = await _fitting(form, ask, state, collection, context)
+        reply, calls = None, 0
+        if not problems:
+            reply, calls, problems = await filled(form, context)
         if form is not None and reply is None:
             proposal = Proposal(outcome=PlanOutcome.FAILED, query=state["question"])
         else:
@@ -74,6 +79,26 @@ async def plan(state: State, runtime: Runtime[Context]) -> State:
         "model_problems": problems,
         "timings": watch.timings,
     }
+
+
+async def _fitting(
+    form: Form | None, ask: Ask, state: State, collection: Collection, context: Context
+) -> tuple[Form | None, tuple[Problem, ...]]:
+    """The form, as short as the model's window wants it; a problem where it cannot be."""
+    if form is None or context.room is None:
+        return form, ()
+    room = await context.room()
+    if prompt_tokens(form.messages) <= room:
+        return form, ()
+    form = context.planning.form(replace(ask, room=room), collection, state["mentions"])
+    needed = prompt_tokens(form.messages) if form is not None else 0
+    if needed <= room:
+        return form, ()
+    message = (
+        f"the question and what it may mean need about {needed} tokens, and the model's window"
+        f" has room for {room}; ask less at once, or raise models.context if the model has it"
+    )
+    return form, (Problem(code="no_room", message=message, value=needed),)
 
 
 async def validate(

@@ -39,7 +39,8 @@ class Catalog(Protocol):
 @dataclass(frozen=True)
 class Ask:
     """What planning knows of a turn. `history` are earlier user turns, oldest first;
-    `previous` the conditions in force in the thread, and `filter` how they are joined.
+    `previous` the conditions in force in the thread, and `filter` how they are joined. `room`
+    is how many tokens the form may have, by the guess of `graph.tokens`; None: any number.
     """
 
     question: str
@@ -49,6 +50,7 @@ class Ask:
     history: tuple[str, ...] = ()
     previous: tuple[Condition, ...] = ()
     filter: Filter = EVERYTHING
+    room: int | None = None
 
 
 class Planning(Protocol):
@@ -57,7 +59,9 @@ class Planning(Protocol):
     def link(self, ask: Ask, collection: Collection) -> tuple[Mention, ...]: ...
 
     def form(self, ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Form | None:
-        """The one question put to the model; None where there is nothing to judge."""
+        """The one question put to the model; None where there is nothing to judge. One that
+        cannot be made short enough for `ask.room` is as short as it can be.
+        """
         ...
 
     def assemble(
@@ -85,13 +89,16 @@ class Message:
 
 @dataclass(frozen=True)
 class Completion:
-    """A whole reply; a stream cut before its end never becomes one. Counts are tokens."""
+    """A whole reply; a stream cut before its end never becomes one. Counts are tokens; `calls`
+    is how many requests to the model it took.
+    """
 
     text: str
     model: str
     prompt_tokens: int = 0
     output_tokens: int = 0
     done_reason: str = "stop"
+    calls: int = 1
 
 
 class Chat(Protocol):

@@ -28,8 +28,11 @@ from typing import ClassVar
 
 
 class FacetwiseError(Exception):
-    """An expected failure: `str()` is one line for a person, `remedy` what would mend it."""
+    """An expected failure: `str()` is one line for a person, `remedy` what would mend it.
+    `retry_after_s` is for what is retryable: seconds after which it is worth another try.
+    """
 
+    retry_after_s: int = 5
     retryable: ClassVar[bool] = False
     code: ClassVar[str] = "failed"
     default_remedy: ClassVar[str] = ""
@@ -87,10 +90,13 @@ class ModelNotFound(ModelError):
 
 
 class ModelOutputCut(ModelError):
-    """The stream ended before `done`: what arrived is not an answer."""
+    """The stream ended before `done`: what arrived is not an answer. `calls` is how many requests
+    to the model it took to learn that.
+    """
 
     retryable = True
     code = "model_output_cut"
+    calls: int = 1
 
 
 class WeightsUnavailable(ModelError):

@@ -189,6 +189,34 @@ async def test_a_foreign_collection_is_described_by_what_it_holds(uri: str) -> N
     assert found.field("created_at").values[0] == "2023-11-14T22:13:20Z"
 
 
+async def test_a_foreign_collection_is_looked_at_again_when_that_is_old(uri: str) -> None:
+    """Its number of rows tells of some changes only."""
+    client = MilvusClient(uri)
+    client.create_collection("aging", dimension=3)
+
+    def replaced(number: int, team: str) -> None:
+        if number:
+            client.delete("aging", ids=[number])
+        client.insert("aging", [{"id": number + 1, "vector": [1.0, 0.0, 0.0], "team": team}])
+
+    replaced(0, "Red")
+    seconds = [0.0]
+    catalog = MilvusCatalog(Connection(uri), profile_minutes=1, now=lambda: seconds[0])
+    always = MilvusCatalog(Connection(uri), profile_minutes=0, now=lambda: seconds[0])
+    first = await catalog.describe("aging", ALL)
+    assert (await always.describe("aging", ALL)).version == first.version
+    replaced(1, "Blue")
+    assert (await always.describe("aging", ALL)).field("team").values == ("Blue",)
+    seconds[0] = 59.0
+    assert await catalog.describe("aging", ALL) is first
+    seconds[0] = 60.0
+    second = await catalog.describe("aging", ALL)
+    assert second.field("team").values == ("Blue",)
+    assert second.version != first.version
+    client.drop_collection("aging")
+    client.close()
+
+
 @pytest.mark.parametrize(
     ("filter_", "expected"),
     [

@@ -62,6 +62,39 @@ async def test_a_whole_reply_with_its_counts(ollama: OllamaScript) -> None:
     assert [message["role"] for message in sent["messages"]] == ["system", "user"]
 
 
+CUT = Stream(("",), end={"done_reason": "length"})
+LOADED = Stream((), end={"done_reason": "load"})
+GOOD, PROSE = Stream(('{"a": "x"}',)), Stream(("prose",))
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [GOOD],
+        [LOADED, GOOD],
+        [CUT, GOOD],
+        [Fault(503, "busy"), GOOD],
+        [PROSE, PROSE, GOOD],
+        [Fault(400, "no format"), Fault(503, "busy"), CUT, GOOD],
+        [PROSE, PROSE, PROSE],
+    ],
+    ids=["at once", "loaded", "cut", "busy", "ladder", "all of it", "never"],
+)
+async def test_every_request_is_counted(
+    ollama: OllamaScript, replies: list[Stream | Fault]
+) -> None:
+    ollama.replies = [*replies]
+    completion = await completed(ollama.url, SCHEMA, Budget(attempts=2))
+    assert completion.calls == len(replies) == len(ollama.requests)
+
+
+async def test_requests_without_a_reply_are_counted_too(ollama: OllamaScript) -> None:
+    ollama.replies = [CUT, CUT]
+    with pytest.raises(ModelOutputCut) as caught:
+        await completed(ollama.url)
+    assert caught.value.calls == 2
+
+
 async def test_a_reply_that_reached_its_length_says_so(ollama: OllamaScript) -> None:
     ollama.replies = [Stream(("{",), end={"done_reason": "length"})] * 2
     assert (await completed(ollama.url)).done_reason == "length"

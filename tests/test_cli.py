@@ -217,3 +217,9 @@ def assert_short(stderr: str) -> None:
     assert "Traceback" not in stderr
     lines = [line for line in stderr.splitlines() if not line.startswith("…")]
     assert 1 <= len(lines) <= 2, stderr
+
+
+def test_an_interruption_while_modules_are_loaded_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n", encoding="utf-8")
+    done = facetwise("--help", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

@@ -190,3 +190,22 @@ def test_the_documented_schema_and_table_are_those_of_the_code() -> None:
     assert parse_schema(example).fields["department"].default == "未指定部门"
     for tag, words in TABLE.items():
         assert f"| {tag} | {', '.join(words)} |" in text
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b"", "declares nothing"),
+        (b"# later\n", "declares nothing"),
+        (b"\x89PNG\0\xff", "UTF-8"),
+        (b"a\0b", "UTF-8"),
+        (None, "irectory"),
+    ],
+)
+def test_a_file_that_declares_nothing(tmp_path: Path, raw: bytes | None, told: str) -> None:
+    path = tmp_path / "schema.yaml"
+    path.mkdir() if raw is None else path.write_bytes(raw)
+    with pytest.raises(UsageError, match=told) as caught:
+        load_schema(path)
+    assert str(caught.value).startswith(str(path))
+    assert "schema --yaml" in caught.value.remedy

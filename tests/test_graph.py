@@ -225,6 +225,23 @@ async def test_a_wrong_reply_is_asked_again_once_and_then_the_plan_has_failed(
     assert len(state["plan"].problems) == calls - (outcome is PlanOutcome.PLANNED)
 
 
+@pytest.mark.parametrize(("room", "fails"), [(1000, False), (3, True)])
+async def test_a_question_that_does_not_fit_is_not_put_and_the_plan_says_why(
+    make_context: Callable[..., Context], room: int, fails: bool
+) -> None:
+    async def tokens() -> int:
+        return room
+
+    chat = ScriptedChat([as_reply(use="wanted")])
+    planning = ScriptedPlanning({"q": proposal(HR)}, schema=SCHEMA)
+    plan = (await run(make_context(planning=planning, chat=chat, room=tokens)))["plan"]
+    assert len(chat.seen) == plan.model_calls == (not fails)
+    assert plan.outcome is (PlanOutcome.FAILED if fails else PlanOutcome.PLANNED)
+    assert [problem.code for problem in plan.problems] == ["no_room"] * fails
+    if fails:
+        assert "room for 3; ask less at once, or raise models.context" in plan.problems[0].message
+
+
 async def test_a_failed_plan_searches_in_scope_and_says_that_nothing_was_filtered(
     make_context: Callable[..., Context],
 ) -> None:

@@ -415,3 +415,14 @@ async def test_files_of_many_kinds_in_one_run(desk: Desk) -> None:
     assert [(one.file, one.line) for one in report.failed] == [("b.jsonl#2", 2)]
     again = await desk.run(prune=True)
     assert (again.unchanged, again.pruned, again.chunks) == (report.added, (), 0)
+
+
+async def test_a_file_that_is_adopted_as_it_is_is_known_by_its_new_folder(desk: Desk) -> None:
+    (desk.root / "a.md").write_text("# A\n\nText.", encoding="utf-8")
+    await desk.run()
+    desk.root = desk.root.rename(desk.root.with_name("moved"))
+    report = await desk.run(adopt=True)
+    assert report.replaced == ("a.md",)
+    (desk.root / "a.md").write_text("# A\n\nAnother text.", encoding="utf-8")
+    report = await desk.run()
+    assert (report.replaced, report.failed) == (("a.md",), ())

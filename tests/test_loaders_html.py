@@ -205,3 +205,16 @@ def test_a_page_without_text_is_refused(raw: bytes) -> None:
 def test_the_type_map_tells_the_encoding() -> None:
     raw = page("<meta charset=utf-8>", "<p>Malmö</p>", "latin-1")
     assert document("a.html", raw, Reading(encoding="latin-1")).text == "Malmö"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>Hi <meta name=department content=board></p>",
+        "<div><meta property=department content=board></div><p>Hi</p>",
+        "<p>Hi</p><head><meta name=department content=board></head>",
+    ],
+)
+def test_meta_tags_of_the_content_are_no_fields(body: str) -> None:
+    loaded = document("a.html", page("<meta name=author content=Ann>", body))
+    assert plain(loaded) == {"author": "Ann"}

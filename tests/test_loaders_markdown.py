@@ -149,3 +149,38 @@ def test_few_foreign_letters_in_a_large_file_are_found() -> None:
     text = "plain line\n" * 20_000 + "员工可以每周远程办公两天，需要经理批准。\n"
     loaded = document("a.txt", text.encode("gb18030"))
     assert loaded.text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++\nrole = 'hr'\ndate = 2024-01-05\n\nBody",
+        "%YAML 1.2\n---\nrole: hr\ndate: 2024-01-05\n---\nBody",
+        "<!-- © Acme\n2024 -->\n---\nrole: hr\ndate: 2024-01-05\n---\nBody",
+        "<!-- a -->\n\n<!-- b -->\n\n---\nrole: hr\ndate: 2024-01-05\n---\nBody",
+        '{\n  "role": "hr",\n  "date": "2024-01-05"\n}\n\nBody',
+        '{"role": "hr", "date": {"a": 1}}\nBody',
+        '{\n  "role": "hr",\n  "date": 2024-01-05\n}\nBody',
+    ],
+)
+def test_what_looks_like_front_matter_but_is_none_is_told_and_doubtful(text: str) -> None:
+    loaded = document("a.md", text.encode())
+    assert (loaded.text, plain(loaded)) == (text, {})
+    assert loaded.doubtful == {"role", "date"}
+    assert "read as text" in messages(loaded)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++\n\nBody",
+        "%YAML is a directive.\n---\nrole: hr",
+        "<!-- a comment -->\n\n# Title\n\nrole: hr",
+        "<!-- a comment -->\n---\n\nBody",
+        "{ not: json }\nBody",
+        "[a](b)\n{: .class}",
+    ],
+)
+def test_other_beginnings_are_text(text: str) -> None:
+    loaded = document("a.md", text.encode())
+    assert (loaded.text, loaded.notes, loaded.doubtful) == (text, (), frozenset())

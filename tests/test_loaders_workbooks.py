@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 
+import openpyxl
 import pytest
 
 from agent.ingest.loaded import Loaded
@@ -103,3 +104,32 @@ def test_a_row_number_beyond_the_format_ends_the_sheet() -> None:
             new.writestr(name, raw)
     read_ = read("a.xlsx", changed.getvalue(), Reading(sheets=("Rooms",)))
     assert not [one for one in read_ if isinstance(one, Loaded)]
+
+
+def hidden_sheet(state: str) -> bytes:
+    workbook = openpyxl.Workbook()
+    shown, aside = workbook.active, workbook.create_sheet("Salaries")
+    shown.title = "Rooms"
+    for sheet, text in ((shown, "Oslo"), (aside, "Ann earns much")):
+        sheet.append(["Text"])
+        sheet.append([text])
+    aside.sheet_state = state
+    file = io.BytesIO()
+    workbook.save(file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_a_hidden_sheet_is_left_out_and_told(state: str) -> None:
+    raw = hidden_sheet(state)
+    (room,) = documents("a.xlsx", raw)
+    assert room.key == "Rooms!2"
+    assert "Salaries" in messages(room)
+    whole = document("a.xlsx", raw, Reading(documents="file"))
+    assert "earns" not in whole.text
+    assert "Salaries" in messages(whole)
+
+
+def test_a_hidden_sheet_that_is_named_is_read() -> None:
+    (one,) = documents("a.xlsx", hidden_sheet("hidden"), Reading(sheets=("Salaries",)))
+    assert (one.key, one.notes) == ("Salaries!2", ())

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graph.context import Budgets, Context
+from graph.json_objects import json_objects
 from graph.ports import Completion
 from graph.replying import filled, read
 from schemas.mentions import Form, FormMessage
@@ -88,6 +91,28 @@ def test_a_text_without_a_right_object_is_a_fault(text: str) -> None:
     found = read(said(text), SCHEMA)
     assert found.fault is not None
     assert found.fault.code == "reply_not_json"
+
+
+def test_what_stands_inside_of_what_was_cut_off_does_not_count() -> None:
+    inner = json.dumps(RIGHT)
+    for cut in (f'{{"and": [{inner}, {{"HR te', f'My reply: {{"not": {inner}', f"[{inner}, "):
+        found = read(said(cut), SCHEMA)
+        assert (found.good, found.fault and found.fault.code) == ({}, "reply_not_json")
+    deep = "[" * 100_000
+    assert read(said(deep), SCHEMA).fault is not None
+
+
+SIGNS = st.text(st.sampled_from('{}[]",:\\\n a'), max_size=6)
+
+
+@given(
+    st.recursive(SIGNS, lambda inner: st.dictionaries(SIGNS, inner, max_size=3), max_leaves=5),
+    st.data(),
+)
+def test_no_beginning_of_an_object_yields_one(value: object, data: st.DataObject) -> None:
+    text = json.dumps({"outer": value}, ensure_ascii=False)
+    assert [*json_objects(f"so: {text} done")] == [{"outer": value}]
+    assert [*json_objects(text[: data.draw(st.integers(0, len(text) - 1))])] == []
 
 
 def test_a_cut_reply_is_none_even_where_it_is_whole_by_chance() -> None:

@@ -6,7 +6,6 @@ A row's replies are served in order; `expected` looks at what became of them.
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -142,6 +141,9 @@ async def cut_json_is_never_closed(script: OllamaScript, make: Make) -> None:
     assert {problem.code for problem in failed.problems} == {"reply_cut"}
     assert failed.filter.model_dump() == {"op": "and", "of": ()}
     inner = says('My reply: {"and": [{"HR": "dept"}, {"HR": "ye')
+    failed = await plan_of(script, make, *[inner] * 4)
+    assert failed.outcome is PlanOutcome.FAILED
+    assert {problem.code for problem in failed.problems} == {"reply_not_json"}
     script.replies = [inner, inner, inner]
     async with chat_at(script) as chat:
         assert (await chat.complete(ASK, SCHEMA)).text == inner.pieces[0]
@@ -213,24 +215,22 @@ async def model_loads_longer_than_the_timeout(script: OllamaScript, make: Make) 
 
 
 async def enum_is_not_respected(script: OllamaScript, make: Make) -> None:
-    heard: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: heard.append(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("agent.models.replies")
-    logger.addHandler(handler)
-    logger.setLevel(logging.INFO)
-    script.replies = [says('{"HR": "department"}'), says('{"HR": "ag"}'), says('{"HR": "hr"}')]
+    said = '{"HR": "department"}'
+    made = await plan_of(script, make, says(said))
+    assert (made.outcome, made.model_calls) == (PlanOutcome.NO_FILTER, 1)
+    (mend,) = made.problems
+    assert (mend.code, mend.value) == ("reply_mended", "department")
+    assert mend.message == "'HR': 'department' was read as 'HR': 'dept'"
+    script.replies = [says(said), says('{"HR": "ag"}')]
     async with chat_at(script) as chat:
-        assert (await chat.complete(ASK, SCHEMA)).text == GOOD
-        assert heard == ["reply mended: 'department' means 'dept' for 'HR'"]
+        assert (await chat.complete(ASK, SCHEMA)).text == said
+        assert await chat.method() is Method.SCHEMA
         assert (await chat.complete(ASK, SCHEMA)).text == '{"HR": "ag"}'
     several = SCHEMA | {"properties": {"HR": {"enum": ["departed", "department"]}}}
     script.replies = [says('{"HR": "dept"}')] * 3
     async with chat_at(script) as chat:
         await chat.complete(ASK, several)
         assert await chat.method() is None
-    logger.removeHandler(handler)
-    logger.setLevel(logging.NOTSET)
 
 
 ROWS: dict[str, Case] = {

@@ -14,13 +14,24 @@ from typing import cast
 import httpx
 import pytest
 import uvicorn
+from fastapi import Request
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from agent.app import Agent
+from agent.models.window import NoRoom
+from agent.service.errors import headers_of, on_error
 from agent.service.server import create_app
 from agent.settings import Settings
 from schemas.access import Principal
-from schemas.errors import UnknownKnowledgeBase
+from schemas.errors import (
+    FacetwiseError,
+    ModelNotFound,
+    ModelOutputCut,
+    ModelUnavailable,
+    RuntimeUnavailable,
+    StoreUnavailable,
+    UnknownKnowledgeBase,
+)
 from schemas.filters import EVERYTHING, Filter
 from tests.ollama_server import OllamaScript, Stream, serving
 
@@ -180,6 +191,40 @@ def test_bad_input_is_named(
     response = client.post(route, content=json.dumps(body), headers=headers)
     assert response.status_code == status
     assert words in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ModelUnavailable("away"), 503),
+        (StoreUnavailable("away"), 503),
+        (RuntimeUnavailable("away"), 503),
+        (ModelOutputCut("cut"), 503),
+        (NoRoom("too long"), 500),
+        (ModelNotFound("none"), 500),
+        (UnknownKnowledgeBase("none"), 404),
+    ],
+)
+def test_only_what_may_pass_is_worth_another_try(error: FacetwiseError, status: int) -> None:
+    request = Request({"type": "http"})
+    response = asyncio.run(on_error(request, error))
+    assert response.status_code == status
+    assert ("retry-after" in response.headers) == (status == 503) == error.retryable
+
+
+def test_a_cut_answer_says_when_to_come_again(client: httpx.Client, ollama: OllamaScript) -> None:
+    ollama.replies = [Stream(("Three days",), end=None)]
+    body = {"question": "How many days?", "mode": "manual", "filter": HR}
+    response = client.post("/v1/ask", json=body)
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "5"
+    assert response.json()["error"]["code"] == "model_output_cut"
+
+
+def test_an_error_may_know_better_when_to_come_again() -> None:
+    error = ModelUnavailable("busy")
+    error.retry_after_s = 30
+    assert headers_of(error) == {"Retry-After": "30"}
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ from agent.store.fusion import Fusion, Method
 from agent.store.guesses import guess_int, guess_text
 from agent.store.layout import Catalogue, read_catalogue
 from agent.store.names import Physical, base_name, column_name, parse_name
-from agent.store.profiles import Tally
+from agent.store.profiles import MAX_TEXTS, MAX_VALUES, Tally, listed
 from agent.store.revisions import is_stale, new_revision
-from schemas.collection import Encoding, Field, FieldType
+from schemas.collection import Collection, Encoding, Field, FieldType
 from schemas.compile.list_columns import SEPARATOR
 from schemas.errors import IngestError, LayoutUnsupported, StoreDamaged
 
@@ -166,6 +166,27 @@ def test_long_texts_are_no_values_and_the_profile_says_so() -> None:
     assert found.values == ("short",)
     assert found.profile is not None
     assert (found.profile.complete, found.profile.distinct) == (False, 2)
+
+
+def test_texts_are_known_beyond_what_is_shown_and_numbers_are_not() -> None:
+    for type_, values, known in (
+        (FieldType.STRING, [f"author {n}" for n in range(MAX_VALUES + 7)], MAX_VALUES + 7),
+        (FieldType.INT, [*range(MAX_VALUES + 7)], MAX_VALUES),
+    ):
+        tally = Tally(Field(name="x", type=type_))
+        for value in values:
+            tally.add(value)
+        found = tally.described(most_texts=MAX_TEXTS)
+        assert len(found.values) == known
+        assert found.profile is not None
+        assert found.profile.complete == (known == len(values))
+        shown = listed(Collection(name="c", fields=(found,))).field("x")
+        assert shown.values == found.values[:MAX_VALUES]
+        assert shown.profile is not None
+        assert not shown.profile.complete
+        assert len(tally.described().values) == MAX_VALUES
+    few = Collection(name="c", fields=(Field(name="x", type=FieldType.STRING, values=("a",)),))
+    assert listed(few) == few
 
 
 def test_a_sample_is_never_complete() -> None:

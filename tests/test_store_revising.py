@@ -268,3 +268,24 @@ async def test_a_field_can_be_set_that_came_later(uri: str) -> None:
     await library.prepare("later", [colour], dimension=8, embedding_model="test-embedding")
     await library.set_metadata("later", "a", {"colour": "red"})
     assert {p.metadata["colour"] for p in await seen(Connection(uri), "later")} == {"red"}
+
+
+@pytest.mark.lite
+async def test_a_value_that_is_there_already_makes_no_version(uri: str) -> None:
+    library = await prepared(uri, "same")
+    documents = MilvusDocuments(Connection(uri))
+    metadata: dict[str, Any] = {"department": "public", "Pick #": 1}
+    await library.write("same", embedded(draft("a", **metadata)))
+    before = await documents.show("same", "a", ALL)
+    await library.set_metadata("same", "a", {"Pick #": 1})
+    await library.set_metadata("same", "a", {"department": "public"})
+    assert await documents.show("same", "a", ALL) == before
+    assert await documents.versions("same", "a", ALL) == ()
+    await library.set_metadata("same", "a", {"Pick #": 2})
+    assert len(await documents.versions("same", "a", ALL)) == 1
+    with pytest.raises(UnknownDocument) as told:
+        await library.restore("same", "a", "nope")
+    assert "docs versions a" in told.value.remedy
+    with pytest.raises(UnknownDocument) as told:
+        await library.restore("same", "zz", "nope")
+    assert "docs list" in told.value.remedy

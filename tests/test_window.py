@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from agent.models.chat import FACTS_AGE_S, OllamaChat
 from agent.models.methods import REST, Method
 from agent.models.transport import Endpoint
-from agent.models.window import NoRoom, fitted, prompt_tokens
+from agent.models.window import NoRoom, fitted
 from graph.ports import Message
+from graph.tokens import prompt_tokens
 from tests.ollama_server import OllamaScript, Stream, serving
 
 SCHEMA: dict[str, object] = {

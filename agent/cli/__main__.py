@@ -1,5 +1,17 @@
 """`python -m agent.cli` is `facetwise`."""
 
-from agent.cli.main import run
+import sys
 
-run()
+
+def start() -> None:
+    """Ctrl-C also while modules are still being loaded ends without a traceback."""
+    try:
+        from agent.cli.main import run
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    start()

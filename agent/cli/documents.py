@@ -89,8 +89,12 @@ def document_text(document: Document, fields: Sequence[Field] = ()) -> str:
 
 
 def version_line(version: Document) -> str:
+    """With when this version was made: setting a value is another version, but no ingest."""
+    from agent.store.revisions import begun_at
+
+    made = begun_at(version.revision).isoformat(sep=" ", timespec="milliseconds")
     return (
-        f"version {version.revision}\t{version.ingested_at[:19]}\t{version.chunks} passages\t"
+        f"version {version.revision}\t{made.removesuffix('+00:00')}\t{version.chunks} passages\t"
         f"{version.title}"
     )
 

@@ -30,7 +30,8 @@ _MONTHS = {
 
 def is_day_shaped(text: str) -> bool:
     """Whether a text is written like a full day, even one that no calendar has."""
-    return _DATE.fullmatch(_plain(text)) is not None or _worded(_plain(text)) is not None
+    plain = _plain(text)
+    return _DATE.fullmatch(plain) is not None or _worded(plain) is not None
 
 
 def is_time_shaped(text: str) -> bool:
@@ -67,6 +68,8 @@ def to_time(text: str, zone: dt.tzinfo) -> dt.datetime | None:
 
 
 def _plain(text: str) -> str:
+    if text.isascii():
+        return text.strip()
     return unicodedata.normalize("NFKC", text).strip()
 
 

@@ -164,15 +164,26 @@ class DeclaredSchema(Shape):
                 )
 
 
+_PRINTED = "name a YAML file such as `facetwise schema --yaml` prints"
+
+
 def load_schema(path: Path) -> DeclaredSchema:
     """The schema in a file; UsageError naming the key, its value and what is allowed."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as error:
         raise UsageError(f"{path} does not exist") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"{path} cannot be read: it is no text in UTF-8", remedy=_PRINTED
+        ) from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", remedy=_PRINTED) from error
+    if "\0" in text:
+        raise UsageError(f"{path} cannot be read: it is no text in UTF-8", remedy=_PRINTED)
     try:
+        if read_plain(text) is None:
+            raise UsageError("it declares nothing", remedy=_PRINTED)
         return parse_schema(text)
     except UsageError as error:
         raise UsageError(f"{path}: {error}", remedy=error.remedy) from error

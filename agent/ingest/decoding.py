@@ -73,6 +73,8 @@ def encoding_of(file: BinaryIO, told: str | None = None) -> Encoding:
 
 def clean(text: str) -> str:
     """One kind of line end, no control characters."""
+    if text.isprintable():
+        return text
     return _CONTROL.sub(" ", _NEWLINE.sub("\n", text.removeprefix("\ufeff")))
 
 

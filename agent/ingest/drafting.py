@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agent.ingest.chunk_fields import wanted_of, with_chunk_fields
 from agent.ingest.file_fields import file_fields
 from agent.ingest.fingerprint import Fingerprint
-from agent.ingest.identity import Identities, part_id, stamp
+from agent.ingest.identity import part_id, stamp
 from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.metadata import Describer, index_words
 from agent.ingest.opening import WHOLE, Opened, Opener
@@ -18,11 +18,15 @@ from agent.ingest.options import IngestOptions
 from agent.ingest.reading import Reading
 from agent.ingest.report import FileNote, FileReason
 from agent.ingest.splitting import outline
+from agent.ingest.spool import Spooled
 from agent.ingest.survey import Pending, as_ingest_error, as_reason, completed, line_of
 from agent.ingest.written import Note, Value
 from schemas.collection import Field
 from schemas.drafts import DocumentDraft
 from schemas.errors import IngestError
+
+_DOCUMENTS_AT_ONCE = 64
+_SIZE_AT_ONCE = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,6 @@ class Drafted:
     file: Pending
     draft: DocumentDraft
     size: float
-    replaces: bool
     notes: tuple[FileNote, ...] = ()
 
 
@@ -52,7 +55,6 @@ class Drafter:
 
     def __init__(
         self,
-        identities: Identities,
         opener: Opener,
         fields: Sequence[Field],
         options: IngestOptions,
@@ -61,7 +63,6 @@ class Drafter:
         tags: Sequence[str] = (),
     ) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        self._identities = identities
         self._opener = opener
         self._fields = tuple(fields)
         self._describer = Describer(fields, options, tags)
@@ -70,19 +71,27 @@ class Drafter:
 
     def run(self, files: Sequence[Pending]) -> Iterator[Drafted | Lost]:
         """Every document of the files, each as soon as it is read."""
-        for pending in files:
-            left = dict(pending.documents)
-            size = float(pending.size)
+        for file in files:
+            left = dict(file.documents)
+            size = float(file.size)
+            pending = file.slim()
             try:
-                for one in self._file(pending, left):
+                for one in self._file(pending, left, file.spooled):
                     size -= one.size
                     yield one
             except (IngestError, OSError) as error:
                 reason = as_reason(pending.name, as_ingest_error(error))
                 yield Lost(pending, reason, size, len(left), broken=True)
 
-    def _file(self, pending: Pending, left: dict[str, str]) -> Iterator[Drafted | Lost]:
+    def _file(
+        self, pending: Pending, left: dict[str, str], spooled: Spooled | None
+    ) -> Iterator[Drafted | Lost]:
         """Takes what it yields out of `left`."""
+        if spooled is not None and spooled.is_current(pending.source.path):
+            for key, loaded, content in spooled.records():
+                del left[key]
+                yield self._one(pending, key, loaded, spooled.reading, content)
+            return
         with self._opener.open(pending.source, pending.id) as opened:
             if opened.divided != pending.divided:
                 raise _changed()
@@ -135,7 +144,7 @@ class Drafter:
             FileNote(file=name, message=note.message, field=note.field, line=note.line)
             for note in notes
         )
-        return Drafted(pending, draft, size, id_ in self._identities, told)
+        return Drafted(pending, draft, size, told)
 
     def _compose(
         self, loaded: Loaded, id_: str, content_hash: str, reading: Reading
@@ -163,6 +172,18 @@ class Drafter:
             chunks=chunks,
         )
         return draft, metadata.notes
+
+
+def take(documents: Iterator[Drafted | Lost]) -> list[Drafted | Lost]:
+    """The next few, none at the end."""
+    some: list[Drafted | Lost] = []
+    size = 0.0
+    for one in documents:
+        some.append(one)
+        size += one.size
+        if len(some) == _DOCUMENTS_AT_ONCE or size >= _SIZE_AT_ONCE:
+            break
+    return some
 
 
 def _changed() -> IngestError:

@@ -59,16 +59,20 @@ def split_front_matter(text: str) -> tuple[FrontMatter, str]:
     closing = _CLOSING.search(text, opening.end()) if opening else None
     if opening is None or closing is None:
         nearly = opening or _NEARLY_OPENING.match(text)
-        return (_unread(text, nearly.end()) if nearly else FrontMatter()), text
+        return (unread(keys_below(text, nearly.end())) if nearly else FrontMatter()), text
     block = text[opening.end() : closing.start()]
     read = _read(block, text.count("\n", 0, opening.end()))
     return (FrontMatter(), text) if read is None else (read, text[closing.end() :])
 
 
-def _unread(text: str, start: int) -> FrontMatter:
-    """A block that stays text: what it says of fields is not known, so it is doubtful."""
+def keys_below(text: str, start: int) -> frozenset[str]:
+    """The keys of the lines from an offset on that look like entries."""
     entries = takewhile(bool, map(_ENTRY.match, text[start:].split("\n")))
-    keys = frozenset(name_key(entry["key"].strip("\"'")) for entry in entries if entry)
+    return frozenset(name_key(entry["key"].strip("\"'")) for entry in entries if entry)
+
+
+def unread(keys: frozenset[str]) -> FrontMatter:
+    """Of a block that stays text: what it says of fields is not known, so it is doubtful."""
     if not keys:
         return FrontMatter()
     note = Note(

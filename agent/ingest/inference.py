@@ -82,7 +82,8 @@ class Evidence:
     def _count(self, written: Written) -> None:
         kind = kind_of(written)
         self.kinds[kind] += 1
-        self.whole += _WHOLE.fullmatch(written.text.strip()) is not None
+        if kind is not Kind.DAY and kind is not Kind.TIME:
+            self.whole += _WHOLE.fullmatch(written.text.strip()) is not None
         match kind:
             case Kind.DAY | Kind.TIME:
                 self.valid_days += dates.to_time(written.text, dt.UTC) is not None
@@ -107,7 +108,10 @@ class Inference:
         for name, value in fields.items():
             key = name_key(name)
             if key not in self._known:
-                self._evidence.setdefault(key, Evidence(name)).see(value)
+                seen = self._evidence.get(key)
+                if seen is None:
+                    seen = self._evidence[key] = Evidence(name)
+                seen.see(value)
 
     def fields(self) -> tuple[Field, ...]:
         """New fields, those of most documents first."""

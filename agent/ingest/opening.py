@@ -17,6 +17,9 @@ from agent.ingest.reading import Reading
 from agent.ingest.type_map import TypeMap
 from schemas.errors import IngestError
 
+State = tuple[int, int, int]
+"""Size, time of the last change in nanoseconds, and number of a file."""
+
 WHOLE = ""
 """The key of a document that is a whole file."""
 
@@ -24,7 +27,8 @@ WHOLE = ""
 @dataclass(frozen=True, slots=True)
 class Opened:
     """A file that can be read. `raw` are the bytes of one that is a single document; one that
-    divides is read as it goes, and has none. `modified` is a time stamp in seconds.
+    divides is read as it goes, and has none. `modified` is a time stamp in seconds; `state`
+    tells whether it is another file by now.
     """
 
     loader: Loader
@@ -33,6 +37,7 @@ class Opened:
     size: int
     modified: float
     raw: bytes | None
+    state: State
 
     @property
     def divided(self) -> bool:
@@ -103,6 +108,12 @@ class Opener:
         loader = self._loaders.choose(source.path, head, reading)
         if loader.divides(PurePosixPath(id_), reading):
             file.seek(0)
-            return Opened(loader, reading, file, status.st_size, status.st_mtime, None)
+            size, modified = status.st_size, status.st_mtime
+            return Opened(loader, reading, file, size, modified, None, state_of(status))
         raw = head + file.read()
-        return Opened(loader, reading, io.BytesIO(raw), len(raw), status.st_mtime, raw)
+        size, modified = len(raw), status.st_mtime
+        return Opened(loader, reading, io.BytesIO(raw), size, modified, raw, state_of(status))
+
+
+def state_of(status: os.stat_result) -> State:
+    return status.st_size, status.st_mtime_ns, status.st_ino

@@ -23,6 +23,7 @@ from agent.ingest.pace import Clock
 from agent.ingest.ports import Embedder, Library
 from agent.ingest.report import IngestReport, Progress, peak_rss
 from agent.ingest.schema import check_types, plan_fields
+from agent.ingest.spool import Spool
 from agent.ingest.stream import Enrich, OnProgress, Stream
 from agent.ingest.survey import Survey, Surveyor
 from agent.ingest.type_map import TypeMap, check_loaders
@@ -92,48 +93,40 @@ class Ingest:
         identities = Identities({} if known is None else await self._library.hashes(kb))
         inference = Inference(known or (), self._options.types)
         fingerprint = Fingerprint(self._options, tags)
-        survey = await self._survey(found, identities, inference, fingerprint, adopt)
-        gone = identities.vanished(found, survey.seen) if prune else ()
-        _check_prune(found, gone)
-        surveyed = self._clock()
-        outcome = Outcome()
-        pruned: list[str] = []
-        try:
-            if survey.pending:
-                fields = await self._prepare(kb, known or (), inference, tags)
-                drafter = Drafter(
-                    identities, self._opener, fields, self._options, fingerprint, tags=tags
-                )
-                stream = self._stream(kb, drafter, fields, on_progress)
-                outcome = stream.outcome
-                await stream.run(survey.pending)
-            pruned = [*gone, *_stale(survey, outcome)]
-            for start in range(0, len(pruned), _DELETED_AT_ONCE):
-                await self._library.delete(kb, pruned[start : start + _DELETED_AT_ONCE])
-        finally:
-            if outcome.written:
-                await self._library.finish(kb)
+        with Spool() as spool:
+            surveyor = Surveyor(
+                identities,
+                inference,
+                self._opener,
+                self._options,
+                fingerprint,
+                spool=spool,
+                adopt=adopt,
+            )
+            survey = await _look(surveyor, found)
+            gone = identities.vanished(found, survey.seen) if prune else ()
+            _check_prune(found, gone)
+            surveyed = self._clock()
+            outcome = Outcome()
+            pruned: list[str] = []
+            try:
+                if survey.pending:
+                    fields = await self._prepare(kb, known or (), inference, tags)
+                    drafter = Drafter(self._opener, fields, self._options, fingerprint, tags=tags)
+                    stream = self._stream(kb, drafter, fields, identities, on_progress)
+                    outcome = stream.outcome
+                    await stream.run(survey.pending)
+                pruned = [*gone, *_stale(survey, outcome)]
+                for start in range(0, len(pruned), _DELETED_AT_ONCE):
+                    await self._library.delete(kb, pruned[start : start + _DELETED_AT_ONCE])
+            finally:
+                if outcome.written:
+                    await self._library.finish(kb)
         if known is not None and not outcome.written:
             # an earlier run may have been killed before it came to this
             await self._library.finish(kb)
         outcome.seconds.update({"survey": surveyed - began, "total": self._clock() - began})
         return _report(kb, found, survey, outcome, pruned)
-
-    async def _survey(
-        self,
-        found: Discovery,
-        identities: Identities,
-        inference: Inference,
-        fingerprint: Fingerprint,
-        adopt: bool,
-    ) -> Survey:
-        surveyor = Surveyor(
-            identities, inference, self._opener, self._options, fingerprint, adopt=adopt
-        )
-        for start in range(0, len(found.files), _LOOKED_AT_ONCE):
-            some = found.files[start : start + _LOOKED_AT_ONCE]
-            await asyncio.to_thread(surveyor.look, some)
-        return surveyor.survey
 
     async def _prepare(
         self, kb: str, known: Sequence[Field], inference: Inference, tags: Sequence[str]
@@ -150,7 +143,12 @@ class Ingest:
         return fields
 
     def _stream(
-        self, kb: str, drafter: Drafter, fields: Sequence[Field], on_progress: OnProgress
+        self,
+        kb: str,
+        drafter: Drafter,
+        fields: Sequence[Field],
+        identities: Identities,
+        on_progress: OnProgress,
     ) -> Stream:
         enrich: Enrich | None = None
         if self._options.extract and self._chat is not None:
@@ -161,10 +159,18 @@ class Ingest:
             drafter,
             self._options,
             kb=kb,
+            known=identities,
             enrich=enrich,
             on_progress=on_progress,
             clock=self._clock,
         )
+
+
+async def _look(surveyor: Surveyor, found: Discovery) -> Survey:
+    for start in range(0, len(found.files), _LOOKED_AT_ONCE):
+        some = found.files[start : start + _LOOKED_AT_ONCE]
+        await asyncio.to_thread(surveyor.look, some)
+    return surveyor.survey
 
 
 def _stale(survey: Survey, outcome: Outcome) -> list[str]:

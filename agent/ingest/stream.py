@@ -2,6 +2,7 @@
 
 Embedding takes nearly all of the time, so the other two go on beside it. Memory holds the
 chunks of a few documents, `embed_parallel` requests, and the documents waiting to be written.
+For many documents drafting goes on in a process of its own.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from agent.ingest.drafting import Drafted, Drafter, Lost
+from agent.ingest.drafting import Drafted, Drafter, Lost, take
+from agent.ingest.drafting_process import DraftingProcess
 from agent.ingest.extraction import Extracted
 from agent.ingest.options import IngestOptions
 from agent.ingest.outcome import Outcome
@@ -29,8 +31,8 @@ OnProgress = Callable[[Progress], None]
 Enrich = Callable[[Sequence[DocumentDraft]], Awaitable[Extracted]]
 """Adds metadata to drafts, in their order, before they are embedded."""
 
-_DOCUMENTS_AT_ONCE = 64
-_SIZE_AT_ONCE = 256 * 1024
+MANY_DOCUMENTS = 3_000
+"""For more than these, drafting is worth a process of its own."""
 
 Part = list[tuple[Job, int]]
 """Chunks of one request, as a job and the index of its chunk."""
@@ -47,6 +49,7 @@ class Stream:
         options: IngestOptions,
         *,
         kb: str,
+        known: Container[str] = (),
         enrich: Enrich | None = None,
         on_progress: OnProgress,
         clock: Clock = time.perf_counter,
@@ -55,6 +58,7 @@ class Stream:
         self._library = library
         self._embedder = embedder
         self._drafter = drafter
+        self._known = known
         self._options = options
         self._kb = kb
         self._enrich = enrich
@@ -73,24 +77,30 @@ class Stream:
         documents = sum(len(file.documents) for file in files)
         self._pace = Pace(documents, sum(file.size for file in files), self._clock())
         self._report("")
+        process = DraftingProcess(self._drafter) if documents > MANY_DOCUMENTS else None
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._write_all())
                 async with asyncio.TaskGroup() as requests:
-                    await self._embed_all(files, requests)
+                    drafts = (process or self._drafter).run(files)
+                    await self._embed_all(drafts, requests)
                 await self._ready.end()
         except ExceptionGroup as failures:
             # callers know our errors, not groups of them
             raise _first(failures) from None
         finally:
+            if process is not None:
+                # as it is reading for a run that was cancelled
+                process.close()
             spent = {"embed": self._embedding.seconds, "write": self._writing.seconds}
-            self.outcome.seconds.update({**self._drafter.seconds, **spent})
+            self.outcome.seconds.update({**(process or self._drafter).seconds, **spent})
             self.outcome.close()
 
-    async def _embed_all(self, files: Sequence[Pending], group: asyncio.TaskGroup) -> None:
+    async def _embed_all(
+        self, documents: Iterator[Drafted | Lost], group: asyncio.TaskGroup
+    ) -> None:
         part: Part = []
-        documents = self._drafter.run(files)
-        while some := await asyncio.to_thread(_take, documents):
+        while some := await asyncio.to_thread(take, documents):
             for job in self._jobs(await self._enriched(some)):
                 for index in range(job.left):
                     part.append((job, index))
@@ -186,7 +196,8 @@ class Stream:
                 await self._write(half)
             return
         for job in jobs:
-            done = self.outcome.replaced if job.document.replaces else self.outcome.added
+            is_known = job.draft.id in self._known
+            done = self.outcome.replaced if is_known else self.outcome.added
             done.append(job.draft.id)
             self._settle(job.document.file, 0)
 
@@ -212,18 +223,6 @@ class Stream:
                 seconds_left=pace.seconds_left(self._clock()),
             )
         )
-
-
-def _take(documents: Iterator[Drafted | Lost]) -> list[Drafted | Lost]:
-    """The next few, none at the end."""
-    some: list[Drafted | Lost] = []
-    size = 0.0
-    for one in documents:
-        some.append(one)
-        size += one.size
-        if len(some) == _DOCUMENTS_AT_ONCE or size >= _SIZE_AT_ONCE:
-            break
-    return some
 
 
 def _halves(jobs: Sequence[Job]) -> tuple[Sequence[Job], Sequence[Job]]:

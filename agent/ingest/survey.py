@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent.ingest.chunk_fields import evidence, wanted_of
@@ -17,6 +17,7 @@ from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.opening import WHOLE, Opened, Opener
 from agent.ingest.options import IngestOptions
 from agent.ingest.report import FileReason
+from agent.ingest.spool import Recording, Spool, Spooled
 from agent.ingest.written import Value, Written
 from schemas.errors import IngestError
 
@@ -25,7 +26,7 @@ from schemas.errors import IngestError
 class Pending:
     """A file to take in. `name` is that of its source; `documents` are those that are new or
     changed, by key, with the digest of what was read; `size` is that of all of them, in bytes or
-    characters.
+    characters. `spooled` is what was read of a file that divides.
     """
 
     source: Source
@@ -35,6 +36,11 @@ class Pending:
     documents: Mapping[str, str]
     size: int
     divided: bool
+    spooled: Spooled | None = None
+
+    def slim(self) -> Pending:
+        """Without what only reading it needs."""
+        return replace(self, documents={}, spooled=None)
 
 
 @dataclass(slots=True)
@@ -54,6 +60,7 @@ class Survey:
 class _Parts:
     """What a file that divides holds; `whole` once all of it was read."""
 
+    recording: Recording
     taken: set[str] = field(default_factory=set)
     changed: dict[str, str] = field(default_factory=dict)
     size: int = 0
@@ -71,6 +78,7 @@ class Surveyor:
         options: IngestOptions,
         fingerprint: Fingerprint,
         *,
+        spool: Spool,
         adopt: bool = False,
     ) -> None:
         self.survey = Survey()
@@ -79,6 +87,7 @@ class Surveyor:
         self._opener = opener
         self._options = options
         self._fingerprint = fingerprint
+        self._spool = spool
         self._adopt = adopt
 
     def look(self, sources: Sequence[Source]) -> None:
@@ -112,7 +121,8 @@ class Surveyor:
         given: Mapping[str, Value],
     ) -> None:
         content = self._fingerprint.of_file(raw, opened.reading, given)
-        if identity.stored == content:
+        is_adopted = identity.foreign and self._adopt
+        if identity.stored == content and not is_adopted:
             self.survey.unchanged.append(identity.id)
         else:
             self._check_place(identity)
@@ -124,7 +134,7 @@ class Surveyor:
     def _divided(
         self, source: Source, identity: Identity, opened: Opened, given: Mapping[str, Value]
     ) -> None:
-        parts = _Parts()
+        parts = _Parts(self._spool.begin(opened))
         try:
             for key, one in opened.documents():
                 self._part(identity, opened, key, one, parts, given=given)
@@ -133,7 +143,8 @@ class Surveyor:
             parts.whole = False
             self.survey.failed.append(as_reason(source.name, as_ingest_error(error)))
         if parts.changed:
-            self._add(source, identity, parts.changed, parts.size, divided=True)
+            spooled = parts.recording.end()
+            self._add(source, identity, parts.changed, parts.size, divided=True, spooled=spooled)
         if parts.whole:
             self._settle(source, identity, parts.taken)
 
@@ -166,6 +177,7 @@ class Surveyor:
             self._check_place(identity)
             self._see(loaded)
             parts.changed[key] = content
+            parts.recording.add((key, loaded, content))
             parts.size += len(loaded.text)
         parts.taken.add(id_)
 
@@ -177,9 +189,10 @@ class Surveyor:
         size: int,
         *,
         divided: bool,
+        spooled: Spooled | None = None,
     ) -> None:
-        name = source.name
-        pending = Pending(source, name, identity.id, identity.origin, changed, size, divided)
+        id_, origin = identity.id, identity.origin
+        pending = Pending(source, source.name, id_, origin, changed, size, divided, spooled)
         self.survey.pending.append(pending)
 
     def _see(self, loaded: Loaded) -> None:

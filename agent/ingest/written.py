@@ -15,6 +15,10 @@ class Written:
     quoted: bool = False
     line: int = 0
 
+    def __reduce__(self) -> tuple[type[Written], tuple[str, bool, int]]:
+        """Half the time and size of how a data class with slots is pickled."""
+        return type(self), (self.text, self.quoted, self.line)
+
 
 Value = Written | tuple[Written, ...]
 """One value, or a list of them; never an empty list."""

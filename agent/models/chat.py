@@ -7,7 +7,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx
@@ -25,6 +25,7 @@ from agent.models.orders import (
     Order,
     order_of,
     put,
+    room_of,
     to_langchain,
 )
 from agent.models.replies import read_reply, starts_as_json
@@ -37,8 +38,9 @@ from agent.models.transport import (
     set_timeout,
     translate,
 )
-from agent.models.window import fitted, prompt_tokens
+from agent.models.window import fitted
 from graph.ports import Completion, Message
+from graph.tokens import prompt_tokens
 from schemas.errors import ModelError, ModelOutputCut, ModelUnavailable, RuntimeUnavailable
 
 FACTS_AGE_S = 600.0
@@ -51,6 +53,13 @@ _UNGENERATED = ("load", "unload")
 _DROPPED = (httpx.RemoteProtocolError, httpx.ReadError)
 
 log = logging.getLogger(__name__)
+
+
+@dataclass
+class Spent:
+    """Requests sent for one reply."""
+
+    calls: int = 0
 
 
 class OllamaChat:
@@ -112,6 +121,10 @@ class OllamaChat:
         """Tokens of prompt and reply together: as configured, unless the model has fewer."""
         return min(self._context, (await self.facts()).context or self._context)
 
+    async def room(self) -> int:
+        """How many of them a prompt may have."""
+        return room_of(await self.window())
+
     async def method(self) -> Method | None:
         """How this model was brought to follow a schema; None before that succeeded."""
         return self._memory(await self.facts()).working
@@ -129,13 +142,20 @@ class OllamaChat:
         or, if none helps, the model's last words, for the caller to judge. ModelOutputCut if
         the reply ends early or never begins.
         """
+        spent = Spent()
         async with self._turn:
             facts = await self.facts()
-            if schema is not None:
-                return await self._following(messages, dict(schema), facts)
-            memory = self._memory(facts)
-            order = Order(memory.tokens, think=False if facts.thinking else None)
-            return self._said(await self._roomy(messages, order, memory))
+            try:
+                if schema is not None:
+                    reply = await self._following(messages, dict(schema), facts, spent)
+                else:
+                    memory = self._memory(facts)
+                    order = Order(memory.tokens, think=False if facts.thinking else None)
+                    reply = self._said(await self._roomy(messages, order, memory, spent))
+            except ModelOutputCut as error:
+                error.calls = spent.calls
+                raise
+        return replace(reply, calls=spent.calls)
 
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[str]:
         """Pieces of a reply as they come; ModelOutputCut after the last piece if it was cut."""
@@ -160,7 +180,11 @@ class OllamaChat:
                     order = replace(order, tokens=order.tokens * MORE)
 
     async def _following(
-        self, messages: Sequence[Message], schema: dict[str, Any], facts: ModelFacts
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any],
+        facts: ModelFacts,
+        spent: Spent,
     ) -> Completion:
         """Down the ladder of methods, as far as the memory of this model says."""
         memory, methods = self._memory(facts), ladder(thinking=facts.thinking)
@@ -171,7 +195,7 @@ class OllamaChat:
             wary = method.sends_schema and method is not memory.working
             try:
                 reply = await self._roomy(
-                    put(messages, schema, method), replace(order, wary=wary), memory
+                    put(messages, schema, method), replace(order, wary=wary), memory, spent
                 )
             except RequestRefused as error:
                 log.info("%s refuses %s: %s", self.endpoint, method, error)
@@ -193,23 +217,25 @@ class OllamaChat:
         memory.gave_up()
         return reply
 
-    async def _roomy(self, messages: Sequence[Message], order: Order, memory: Memory) -> Completion:
+    async def _roomy(
+        self, messages: Sequence[Message], order: Order, memory: Memory, spent: Spent
+    ) -> Completion:
         """A reply that ended for want of tokens is asked for once more, with more of them."""
-        reply = await self._once(messages, order)
+        reply = await self._once(messages, order, spent)
         if reply.done_reason != "length":
             return reply
         more = replace(order, tokens=order.tokens * MORE)
-        again = await self._once(messages, more)
+        again = await self._once(messages, more, spent)
         if again.done_reason != "length" and not reply.text.strip():
             memory.tokens = max(memory.tokens, more.tokens)
         return again
 
-    async def _once(self, messages: Sequence[Message], order: Order) -> Completion:
+    async def _once(self, messages: Sequence[Message], order: Order, spent: Spent) -> Completion:
         """One reply; a model that was only loaded or unloaded is asked once more."""
 
         async def work() -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
             try:
-                return await self._collected(messages, order)
+                return await self._collected(messages, order, spent)
             except (ModelUnavailable, RuntimeUnavailable) as error:
                 if order.wary and isinstance(error.__cause__, _DROPPED):
                     raise RequestRefused(f"{self.endpoint} dropped the connection") from error
@@ -229,13 +255,13 @@ class OllamaChat:
         raise self._wordless(end)
 
     async def _collected(
-        self, messages: Sequence[Message], order: Order
+        self, messages: Sequence[Message], order: Order, spent: Spent
     ) -> tuple[str, Mapping[str, Any], Mapping[str, Any]]:
         """Text, last line and counts of a reply; no last line where nothing was generated."""
         text = ""
         end: Mapping[str, Any] = {}
         usage: Mapping[str, Any] = {}
-        async for chunk in self._chunks(messages, order):
+        async for chunk in self._chunks(messages, order, spent):
             text += str(chunk.content)
             end = end or _end_of(chunk)
             usage = chunk.usage_metadata or usage
@@ -244,13 +270,14 @@ class OllamaChat:
         return text, end, usage
 
     async def _chunks(
-        self, messages: Sequence[Message], order: Order
+        self, messages: Sequence[Message], order: Order, spent: Spent | None = None
     ) -> AsyncIterator[AIMessageChunk]:
         came = False
         window = await self.window()
-        least = min(order.tokens, REPLY_TOKENS, window // 2)
-        kept = fitted(messages, window - least)
+        kept = fitted(messages, room_of(window, order.tokens))
         tokens = min(order.tokens, window - prompt_tokens(kept))
+        if spent is not None:
+            spent.calls += 1
         try:
             async for chunk in self._client.astream(
                 to_langchain(kept),

@@ -19,6 +19,11 @@ MORE = 4
 """Times as many tokens for the one repetition of a reply that had too few, and for thinking."""
 
 
+def room_of(window: int, reply: int = REPLY_TOKENS) -> int:
+    """Tokens of a window that a prompt may have: a reply needs some, but not more than half."""
+    return window - min(reply, REPLY_TOKENS, window // 2)
+
+
 @dataclass(frozen=True)
 class Order:
     """`think` None says nothing of it. `wary`: a connection that drops is the server's answer to

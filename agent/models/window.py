@@ -1,4 +1,4 @@
-"""The model's window: how long a prompt is, and what is left out of one that is too long."""
+"""The model's window: what is left out of a prompt that is too long for it."""
 
 from __future__ import annotations
 
@@ -6,16 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from graph.ports import Message
+from graph.tokens import prompt_tokens
 from schemas.errors import ModelOutputCut
-
-LETTERS_PER_TOKEN = 3.2
-"""Of ASCII text, which holds JSON and field names too; English prose has more."""
-
-TOKENS_PER_SIGN = 1.1
-"""Of other letters: a Chinese character is seldom more than one token."""
-
-TOKENS_PER_MESSAGE = 8
-"""Role and delimiters of the chat template."""
 
 
 class NoRoom(ModelOutputCut):
@@ -23,16 +15,6 @@ class NoRoom(ModelOutputCut):
 
     retryable: ClassVar[bool] = False
     default_remedy: ClassVar[str] = "ask less at once, or raise models.context if the model has it"
-
-
-def tokens_of(text: str) -> int:
-    """A cautious guess, more rather than less than a tokenizer counts."""
-    plain = sum(letter.isascii() for letter in text)
-    return int(plain / LETTERS_PER_TOKEN + (len(text) - plain) * TOKENS_PER_SIGN) + 1
-
-
-def prompt_tokens(messages: Sequence[Message]) -> int:
-    return sum(tokens_of(message.content) + TOKENS_PER_MESSAGE for message in messages)
 
 
 def fitted(messages: Sequence[Message], room: int) -> Sequence[Message]:

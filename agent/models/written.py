@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator, Sequence
 
 import prompts
 from agent.models.orders import ANSWER_TOKENS
-from agent.models.window import prompt_tokens, tokens_of
 from graph.ports import Chat, Message
+from graph.tokens import prompt_tokens, tokens_of
 from schemas.hits import Passage
 
 _OPEN = re.compile(r"\[[^\]]*$")

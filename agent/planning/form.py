@@ -10,10 +10,13 @@ from pydantic import JsonValue
 
 import prompts
 from agent.planning.anaphora import refers_back
+from agent.planning.cuts import Cut, cuts
 from agent.planning.examples import EXAMPLES
+from agent.planning.legible import legible, legible_name
 from agent.planning.use import CERTAIN, IGNORE, NOT, Use
 from agent.planning.uses import uses
 from graph.ports import Ask
+from graph.tokens import prompt_tokens
 from schemas.collection import Collection, Field
 from schemas.mentions import Form, FormMessage, Mention, MentionKind
 
@@ -26,27 +29,49 @@ MOST_TURNS = 10
 def make_form(
     ask: Ask, collection: Collection, mentions: Sequence[Mention], fields: Sequence[Field]
 ) -> Form | None:
-    """Static rules and examples, then the fields, then the question; None without mentions."""
+    """Static rules and examples, then the fields, then the question; None without mentions.
+
+    Where that is longer than `ask.room`, as little as helps is left out, or all that may be.
+    """
     asked = asked_of(ask, collection, mentions)
     if not asked:
         return None
-    put = f"{describe(fields)}\n\n{_question(ask, mentions, asked)}"
+    named = _named(mentions, asked)
+    turns = _quoted(ask, keyed(mentions), asked)
+    messages: Sequence[FormMessage] = ()
+    for cut in cuts(len(turns), len(EXAMPLES)):
+        shown = describe(fields, collection, named, cut)
+        quoted = turns[len(turns) - cut.turns :]
+        put = f"{shown}\n\n{_question(ask, collection, mentions, asked, quoted)}"
+        messages = (*opening(cut.examples), FormMessage(role="user", content=put))
+        if ask.room is None or prompt_tokens(messages) <= ask.room:
+            break
     return Form(
-        messages=(*opening(), FormMessage(role="user", content=put)),
+        messages=tuple(messages),
         reply_schema=reply_schema(asked),
         prompt_version=prompts.version(PROMPT),
     )
 
 
-def opening() -> tuple[FormMessage, ...]:
+def opening(examples: int = len(EXAMPLES)) -> tuple[FormMessage, ...]:
     """What every form begins with, whatever the collection: a model that has read it once reads
-    only the rest of later ones.
+    only the rest of later ones. The last `examples` of them all.
     """
     messages = [FormMessage(role="system", content=prompts.render(PROMPT))]
-    for example in EXAMPLES:
+    for example in EXAMPLES[len(EXAMPLES) - examples :]:
         messages.append(FormMessage(role="user", content=example.question))
         messages.append(FormMessage(role="assistant", content=example.reply))
     return tuple(messages)
+
+
+def _named(mentions: Sequence[Mention], asked: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """The fields that stand to choice."""
+    return frozenset(
+        choice.field
+        for key, mention in keyed(mentions).items()
+        if key in asked
+        for choice in mention.choices
+    )
 
 
 def asked_of(
@@ -90,7 +115,7 @@ def keyed(mentions: Sequence[Mention]) -> Mapping[str, Mention]:
     """The key of each mention in the reply: its words, numbered where they occur again."""
     found: dict[str, Mention] = {}
     for mention in mentions:
-        words = " ".join(mention.words.replace('"', " ").replace("\\", "/").split())
+        words = " ".join(legible(mention.words).split())
         key = words[:_KEY_LENGTH] or mention.id
         while key in found:
             key = f"{key} ({mention.id})"
@@ -108,23 +133,34 @@ def reply_schema(asked: Mapping[str, Sequence[str]]) -> dict[str, JsonValue]:
     }
 
 
-def describe(fields: Sequence[Field]) -> str:
-    """The fields with types and descriptions, without values: the same for every question."""
-    lines = [
-        f"- {field.name} ({field.type})" + (f": {field.description}" if field.description else "")
-        for field in fields
-    ]
+def describe(
+    fields: Sequence[Field], collection: Collection, named: frozenset[str], cut: Cut
+) -> str:
+    """The fields with types and descriptions, without values: the same for every question that
+    leaves room for all of it.
+    """
+    lines: list[str] = []
+    for field in cut.fields(fields, named):
+        told = cut.description(field, named=field.name in named)
+        name = legible_name(field.name, collection.by_name)
+        lines.append(f"- {name} ({field.type})" + (f": {told}" if told else ""))
     return "\n".join(("Fields:", *lines))
 
 
-def _question(ask: Ask, mentions: Sequence[Mention], asked: Mapping[str, Sequence[str]]) -> str:
-    earlier = [f"Earlier: {turn}" for turn in _quoted(ask, keyed(mentions), asked)]
+def _question(
+    ask: Ask,
+    collection: Collection,
+    mentions: Sequence[Mention],
+    asked: Mapping[str, Sequence[str]],
+    quoted: Sequence[str],
+) -> str:
+    earlier = [f"Earlier: {turn}" for turn in quoted]
     lines = [*earlier, f"Question: {ask.question}", "Found:"]
     for key, mention in keyed(mentions).items():
         if key not in asked:
             continue
         fields = dict.fromkeys(choice.field for choice in mention.choices)
-        readings = [_reading(mention, name) for name in fields]
+        readings = [_reading(mention, name, collection) for name in fields]
         mark = " (earlier)" if mention.turn < 0 else ""
         lines.append(f"{key}: {' | '.join(readings)}{mark}")
     return "\n".join(lines)
@@ -139,12 +175,13 @@ def _quoted(
     return [turn for back, turn in enumerate(recent, start=-len(recent)) if back in turns]
 
 
-def _reading(mention: Mention, field: str) -> str:
+def _reading(mention: Mention, field: str, collection: Collection) -> str:
     values = [c.value for c in mention.choices if c.field == field and c.value is not None]
     shown = [_shown(mention, value) for value in values]
+    name = legible_name(field, collection.by_name)
     if not shown or shown == [mention.words]:
-        return field
-    return f"{field} {', '.join(shown[:3])}"
+        return name
+    return f"{name} {', '.join(shown[:3])}"
 
 
 def _shown(mention: Mention, value: JsonValue) -> str:

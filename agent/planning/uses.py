@@ -7,9 +7,11 @@ can come back.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pydantic import JsonValue
 
+from agent.planning.legible import legible_name
 from agent.planning.pinned import pinned
 from agent.planning.readings import element, readings
 from agent.planning.use import KEEP, MAYBE_NOT, NOT, SOFT, Use
@@ -37,11 +39,17 @@ def uses(
         same = [choice for choice in mention.choices if choice.field == field_name]
         op = (operators or {}).get(field_name)
         every = readings(mention, field, same) if op is None else pinned(mention, field, same, op)
-        for use in every:
+        for use in (_legible(one, collection) for one in every):
             found.setdefault(use.word, use)
     held = set(operators or ())
     matching = _matching(mention, {w: use for w, use in found.items() if use.field not in held})
     return {word: use for word, use in found.items() if word in matching or use.field in held}
+
+
+def _legible(use: Use, collection: Collection) -> Use:
+    """Words begin with the name of their field."""
+    name = legible_name(use.field, collection.by_name)
+    return use if name == use.field else replace(use, word=name + use.word[len(use.field) :])
 
 
 def _matching(mention: Mention, found: dict[str, Use]) -> dict[str, Use]:

@@ -10,6 +10,7 @@ from pydantic import JsonValue
 from schemas.errors import (
     AccessDenied,
     FacetwiseError,
+    ModelOutputCut,
     ModelUnavailable,
     RuntimeUnavailable,
     StoreUnavailable,
@@ -19,6 +20,7 @@ from schemas.errors import (
 )
 
 UNPROCESSABLE = 422
+UNAVAILABLE = 503
 SHOWN_FAULTS = 5
 
 
@@ -31,9 +33,18 @@ def status_of(error: FacetwiseError) -> int:
         case AccessDenied():
             return 403
         case ModelUnavailable() | StoreUnavailable() | RuntimeUnavailable():
-            return 503
+            return UNAVAILABLE
+        case ModelOutputCut(retryable=True):
+            return UNAVAILABLE
         case _:
             return 500
+
+
+def headers_of(error: FacetwiseError) -> dict[str, str]:
+    """When a client may come again, where that can help."""
+    if status_of(error) != UNAVAILABLE:
+        return {}
+    return {"Retry-After": str(error.retry_after_s)}
 
 
 def body_of(error: FacetwiseError) -> dict[str, JsonValue]:
@@ -49,7 +60,9 @@ async def on_error(request: Request, error: Exception) -> JSONResponse:
     """The handler for our tree; anything else is a bug and rises."""
     if not isinstance(error, FacetwiseError):
         raise error
-    return JSONResponse({"error": body_of(error)}, status_code=status_of(error))
+    return JSONResponse(
+        {"error": body_of(error)}, status_code=status_of(error), headers=headers_of(error)
+    )
 
 
 async def on_invalid(request: Request, error: Exception) -> JSONResponse:

@@ -13,6 +13,7 @@ from agent.app import Agent
 from agent.service.disconnect import in_own_task, unless_gone
 from agent.service.errors import body_of
 from agent.service.models import AskRequest, PlanRequest, SearchRequest
+from agent.store.profiles import listed
 from schemas.access import LOCAL, Principal
 from schemas.answers import Answer, Event, EventKind, SearchResult
 from schemas.errors import FacetwiseError
@@ -50,7 +51,7 @@ async def kbs(agent: TheAgent, principal: Caller) -> dict[str, list[str]]:
 
 @router.get("/v1/kbs/{kb}/schema")
 async def schema(kb: str, agent: TheAgent, principal: Caller) -> dict[str, Any]:
-    collection = await agent.describe(kb, principal)
+    collection = listed(await agent.describe(kb, principal))
     return collection.model_dump(mode="json", exclude={"fields": {"__all__": {"column"}}})
 
 

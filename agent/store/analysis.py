@@ -21,6 +21,7 @@ INDEXED_BYTES = 65_000
 _CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 # The first part leaves out what the interpreter's Unicode does not know as a letter yet.
 _RUN = re.compile(rf"((?:(?=\w)[{_CJK}])+)|[^\W{_CJK}]+")
+_ASCII_RUN = re.compile(r"\w+", re.ASCII)
 _STOP = frozenset(
     re.findall(
         r"\w+",
@@ -32,7 +33,11 @@ _STOP = frozenset(
 
 def terms(text: str) -> Iterator[str]:
     """The index terms of a text, in order, with repetitions."""
-    for run in _RUN.finditer(fold(text)):
+    folded = fold(text)
+    if folded.isascii():
+        yield from _ASCII_RUN.findall(folded)
+        return
+    for run in _RUN.finditer(folded):
         if run[1] is None or len(run[1]) == 1:
             yield run[0]
         else:

@@ -108,8 +108,13 @@ def _cells(value: JsonValue, field: Field) -> Iterator[tuple[str, JsonValue]]:
         yield column.exact, joined(read_row(value, field, exact=True))
 
 
+def is_longer(text: str, limit: int) -> bool:
+    """In UTF-8, which most often is known without encoding: no character has more than 4 bytes."""
+    return len(text) > limit // 4 and len(text.encode()) > limit
+
+
 def _check_size(value: JsonValue, field: Field, document: str) -> None:
-    if isinstance(value, str) and len(value.encode()) > VARCHAR_BYTES:
+    if isinstance(value, str) and is_longer(value, VARCHAR_BYTES):
         raise IngestError(
             f"document {document!r}, field {field.name!r}: the value has {len(value.encode()):,}"
             f" bytes; at most {VARCHAR_BYTES:,} can be stored",

@@ -115,7 +115,8 @@ class MilvusDocuments:
             if index not in known:
                 raise UnknownDocument(
                     f"document {doc_id!r} has no passage {index}; it has {len(known)}, from"
-                    f" {min(known, default=0)} to {max(known, default=0)}"
+                    f" {min(known, default=0)} to {max(known, default=0)}",
+                    remedy="name the passage by one of these numbers",
                 )
             await self._switch(catalogue, catalogue.chunks, known[index], enabled)
 

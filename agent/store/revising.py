@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 from pydantic import JsonValue
@@ -26,7 +27,8 @@ async def set_metadata(
     revision: str,
     keep: int,
 ) -> None:
-    """Write the document and its chunks again under a new revision, with the same vectors.
+    """Write the document and its chunks again under a new revision, with the same vectors;
+    nothing where all values are there already.
 
     What is set holds for every chunk, whatever a chunk had of its own under that name.
     """
@@ -38,12 +40,15 @@ async def set_metadata(
     ids = chunk_ids(row)
     chunks = await rows_by(bases, catalogue.chunks, "id", ids, CHUNK_COLUMNS)
     old, new = original(row), changed(original(row), changes)
+    wanted = [{**new, **_own(original(chunk), old, changes)} for chunk in chunks]
+    if new == old and wanted == [original(chunk) for chunk in chunks]:
+        return
     await commit(
         bases,
         catalogue,
         [
-            _moved(catalogue, chunk, revision, {**new, **_own(original(chunk), old, changes)})
-            for chunk in chunks
+            _moved(catalogue, chunk, revision, metadata)
+            for chunk, metadata in zip(chunks, wanted, strict=True)
         ],
         [recoded(catalogue, {**row, "revision": revision}, new)],
         before,
@@ -61,12 +66,16 @@ async def restore(
     keep: int,
 ) -> None:
     """Make an archived version visible again, under a new revision."""
+    present = await stored(bases, catalogue, [doc_id])
+    _one(present, doc_id, catalogue)
     versions = await archived(bases, catalogue, [doc_id])
     version = next((row for row in versions if row["revision"] == wanted), None)
     if version is None:
         known = ", ".join(str(row["revision"]) for row in versions) or "none"
         raise UnknownDocument(
-            f"document {doc_id!r} in {catalogue.name!r} has no version {wanted!r}; known: {known}"
+            f"document {doc_id!r} in {catalogue.name!r} has no version {wanted!r}; known: {known}",
+            remedy=f"list its versions with: facetwise docs versions {quote(doc_id)}"
+            f" --kb {quote(catalogue.name)}",
         )
     chunks = await archived_chunks(bases, catalogue, version)
     row = {**version, "revision": revision, "nothing": [0.0, 0.0]}
@@ -75,7 +84,7 @@ async def restore(
         catalogue,
         [_moved(catalogue, chunk, revision, original(chunk)) for chunk in chunks],
         [recoded(catalogue, row, original(version))],
-        await stored(bases, catalogue, [doc_id]),
+        present,
         keep=keep,
     )
 

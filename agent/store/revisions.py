@@ -18,6 +18,11 @@ def new_revision(now: dt.datetime) -> str:
     return f"{_ms(now):011x}{secrets.token_hex(4)}"
 
 
+def begun_at(revision: str) -> dt.datetime:
+    """When a revision was begun, to the millisecond, in UTC."""
+    return dt.datetime.fromtimestamp(int(revision[:11], 16) / 1000, dt.UTC)
+
+
 def is_stale(revision: str, now: dt.datetime) -> bool:
     """True once nobody can still be writing a revision that is not visible."""
     return revision < f"{_ms(now - GRACE):011x}"

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from agent.store.analysis import index_text
-from agent.store.columns import VARCHAR_BYTES, encode, fitting
+from agent.store.columns import VARCHAR_BYTES, encode, fitting, is_longer
 from agent.store.layout import ID_BYTES, Catalogue
 from schemas.drafts import ChunkDraft, DocumentDraft
 from schemas.errors import DimensionMismatch, IngestError
@@ -139,7 +139,8 @@ def _check_id(id_: str) -> None:
 
 
 def _check_text(document: str, what: str, text: str) -> None:
-    if (size := len(text.encode())) > VARCHAR_BYTES:
+    if is_longer(text, VARCHAR_BYTES):
+        size = len(text.encode())
         raise IngestError(
             f"document {document!r}: {what} has {size:,} bytes;"
             f" at most {VARCHAR_BYTES:,} can be stored"

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent.store.catalog import MilvusCatalog
+from agent.store.catalog import PROFILE_MINUTES, MilvusCatalog
 from agent.store.connection import Connection
 from agent.store.documents import MilvusDocuments
 from agent.store.fusion import Fusion
@@ -31,13 +31,14 @@ class MilvusStore:
         embedder: QueryEmbedder,
         *,
         fusion: Fusion | None = None,
+        profile_minutes: float = PROFILE_MINUTES,
         now: Callable[[], dt.datetime],
     ) -> MilvusStore:
         """`now` gives the time, with a zone, that documents are stamped with."""
         return cls(
             connection=connection,
             library=MilvusLibrary(connection, now=now),
-            catalog=MilvusCatalog(connection),
+            catalog=MilvusCatalog(connection, profile_minutes=profile_minutes),
             searcher=MilvusSearcher(connection, embedder, fusion=fusion),
             documents=MilvusDocuments(connection),
         )

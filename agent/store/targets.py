@@ -13,7 +13,7 @@ from agent.store.analysis import query_text
 from agent.store.bases import Bases, Foreign
 from agent.store.guesses import Roles, guess_fields, guess_roles, value_of
 from agent.store.layout import Catalogue
-from agent.store.reading import rows_by
+from agent.store.reading import pages, rows_by
 from agent.store.rows import check_dimension, original, to_passage
 from schemas.collection import Collection
 from schemas.compile.literals import DYNAMIC
@@ -126,16 +126,14 @@ class OwnTarget(Target):
 class ForeignTarget(Target):
     """A collection made by somebody else: every row counts, columns mean what they seem to."""
 
-    def __init__(
-        self, name: str, roles: Roles, collection: Collection, metric: str, *, dynamic: bool
-    ) -> None:
+    def __init__(self, name: str, roles: Roles, collection: Collection, *, dynamic: bool) -> None:
         self.roles = roles
         self.kb = name
         self.chunks = name
         self.key = roles.key
         self.dense = roles.dense
         self.sparse = roles.sparse
-        self.metric = metric
+        self.metric = "COSINE"
         self.enabled = ""
         self.collection = collection
         columns = [f.column for f in collection.fields if f.column is not None]
@@ -197,25 +195,29 @@ class ForeignTarget(Target):
 
 async def foreign_target(bases: Bases, foreign: Foreign) -> ForeignTarget:
     """A description of the collection with guessed roles and fields, from SAMPLE rows."""
+    target, _ = await sampled_target(bases, foreign)
+    target.metric = await _metric(bases, foreign.name, target.roles)
+    return target
+
+
+async def sampled_target(bases: Bases, foreign: Foreign) -> tuple[ForeignTarget, Sequence[Row]]:
+    """The same, with the rows that it is guessed from: the first by key. For a look at its
+    fields, not for a search: nothing is asked of its index.
+    """
     description = foreign.description
     scalars = [f["name"] for f in description["fields"] if int(f["type"]) < 100]
     dynamic = bool(description.get("enable_dynamic_field"))
-    rows = await bases.read(
-        "query",
-        foreign.name,
-        filter="",
-        limit=SAMPLE,
-        output_fields=[*scalars, *([DYNAMIC] if dynamic else [])],
-    )
-    sample = [dict(row) for row in rows]
+    key = next(f["name"] for f in description["fields"] if f.get("is_primary"))
+    columns = [*scalars, *([DYNAMIC] if dynamic else [])]
+    first = pages(bases, foreign.name, "", columns, size=SAMPLE, key=key)
+    sample: Sequence[Row] = await anext(first, [])
     roles = guess_roles(description, sample)
     collection = Collection(
         name=foreign.name,
         fields=guess_fields(description, sample, roles),
         description=description.get("description") or "",
     )
-    metric = await _metric(bases, foreign.name, roles)
-    return ForeignTarget(foreign.name, roles, collection, metric, dynamic=dynamic)
+    return ForeignTarget(foreign.name, roles, collection, dynamic=dynamic), sample
 
 
 async def _metric(bases: Bases, collection: str, roles: Roles) -> str:

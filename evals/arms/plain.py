@@ -72,7 +72,7 @@ class PlainArm:
             outcome=_outcome(found),
             invalid=found is None,
             model=self.model,
-            model_calls=1,
+            model_calls=max(1, sum(call.requests for call in calls)),
             prompt_tokens=sum(call.prompt_tokens for call in calls),
             output_tokens=sum(call.output_tokens for call in calls),
             ms=round(ms, 1),

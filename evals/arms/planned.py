@@ -109,7 +109,7 @@ class PlannedArm:
             outcome=PlanOutcome.FAILED,
             invalid=True,
             model=self.model,
-            model_calls=0 if self._model_free else max(1, len(calls)),
+            model_calls=0 if self._model_free else max(1, sum(call.requests for call in calls)),
             ms=round(ms, 1),
             detail={"error": f"{type(error).__name__}: {error}"},
             calls=tuple(as_trace(call) for call in calls),

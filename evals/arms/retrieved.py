@@ -92,7 +92,7 @@ class SearchArm:
             effective=result.filter.filter,
             outcome=plan.outcome,
             loosened=result.filter.result is ResultOutcome.LOOSENED,
-            model_calls=len(calls) if self.model else 0,
+            model_calls=sum(call.requests for call in calls) if self.model else 0,
             ms=round(ms, 1),
             detail={
                 "queries": [branch.query for branch in plan.branches],

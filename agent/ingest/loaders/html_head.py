@@ -118,7 +118,8 @@ def page_fields(root: etree._Element) -> tuple[dict[str, Value], frozenset[str]]
 
 
 def _metas(root: etree._Element) -> Iterator[tuple[str, str]]:
-    for meta in root.iter("meta"):
+    # below the head stands what people wrote into the page: it is no word of the page's own
+    for meta in root.iterfind("head//meta"):
         name = (meta.get("name") or meta.get("property") or meta.get("itemprop") or "").strip()
         text = " ".join(clean(meta.get("content") or "").split())
         known = name.lower() in _NAMES

@@ -11,6 +11,7 @@ from agent.ingest.front_matter import split_front_matter
 from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.reading import Reading
 from agent.ingest.toml_front_matter import split_toml
+from agent.ingest.unread_front_matter import unread_front_matter
 from agent.ingest.written import Note
 
 
@@ -34,6 +35,8 @@ def below_front_matter(file: BinaryIO, reading: Reading) -> Loaded:
     """The text of a file and the fields above it."""
     decoded = decode(file.read(), reading.encoding)
     front, body = split_toml(decoded.text) or split_front_matter(decoded.text)
+    if body == decoded.text and not front.doubtful:
+        front = unread_front_matter(body)
     notes = front.notes
     if decoded.guessed:
         notes = (Note(guess_note(decoded.encoding)), *notes)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.loaders import cells
+from agent.ingest.loaders.gathering import with_note
 from agent.ingest.loaders.rows import Row, documents
 from agent.ingest.reading import Reading
 from agent.ingest.written import Note
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _ZIP = b"PK\x03\x04"
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_VISIBLE = "visible"
 _MOST_COLUMNS = 2_000
 _MOST_ROWS = 1_048_576  # of the format; a damaged file may claim more
 # openpyxl lets through whatever a damaged part of the file makes its readers raise
@@ -66,10 +68,11 @@ class WorkbookLoader:
         workbook = _open(file, self.most_unpacked_bytes)
         try:
             sheets = _chosen(workbook, reading.sheets)
+            note = None if reading.sheets else _hidden_note(workbook)
             if reading.documents == "file":
-                yield _whole(sheets)
+                yield from with_note(iter([_whole(sheets)]), note)
                 return
-            yield from _divided(sheets, reading)
+            yield from with_note(_divided(sheets, reading), note)
         finally:
             workbook.close()
 
@@ -112,7 +115,7 @@ def _open(file: BinaryIO, most: int) -> Workbook:
 
 
 def _chosen(workbook: Workbook, wanted: Sequence[str]) -> Iterator[_Sheet]:
-    """All sheets that hold something, or those that the type map names."""
+    """All sheets that Excel shows and that hold something, or those that the type map names."""
     by_name = {sheet.title.casefold(): sheet for sheet in workbook.worksheets}
     for name in wanted:
         if name.casefold() not in by_name:
@@ -121,13 +124,22 @@ def _chosen(workbook: Workbook, wanted: Sequence[str]) -> Iterator[_Sheet]:
                 f"there is no sheet {name!r}; there are: {there}",
                 remedy="correct `sheets` in the type map",
             )
-    names = [name.casefold() for name in wanted] or list(by_name)
+    names = [name.casefold() for name in wanted] or [
+        name for name, sheet in by_name.items() if sheet.sheet_state == _VISIBLE
+    ]
     for name in names:
         sheet = by_name[name]
         sheet.reset_dimensions()  # what the file says of its size is often wrong
         one = _Sheet(sheet.title, sheet.iter_rows(values_only=True))
         if one.columns:
             yield one
+
+
+def _hidden_note(workbook: Workbook) -> str | None:
+    hidden = [sheet.title for sheet in workbook.worksheets if sheet.sheet_state != _VISIBLE]
+    if not hidden:
+        return None
+    return f"left out, because Excel does not show them: sheets {', '.join(hidden)}"
 
 
 def _divided(sheets: Iterable[_Sheet], reading: Reading) -> Iterator[Loaded | Unreadable]:
