@@ -156,7 +156,7 @@ def _accepted(
                 rivals=_rivals(mention, use),
             )
         )
-    return _changed(ask.question, chosen, collection)
+    return _changed(ask.question, ask.history, chosen, collection)
 
 
 def _rivals(mention: Mention, use: Use) -> tuple[str, ...]:
@@ -169,13 +169,16 @@ def _rivals(mention: Mention, use: Use) -> tuple[str, ...]:
     return tuple(name for name in best if name != use.field and best[name] == best[use.field])
 
 
-def _changed(question: str, chosen: Sequence[Accepted], collection: Collection) -> list[Accepted]:
+def _changed(
+    question: str, history: Sequence[str], chosen: Sequence[Accepted], collection: Collection
+) -> list[Accepted]:
     """Earlier conditions give way to new ones of the same field, unless those are added, and
     all of them to one thing called by its name.
     """
     now = [one for one in chosen if one.turn == 0]
     if any(_names_one_thing(one.use) for one in now):
         return now
+    chosen = _latest(chosen, history, collection)
     fields = {name for one in now for name in one.use.fields}
     added = bool(_ADDED.search(question))
     kept: list[Accepted] = []
@@ -187,6 +190,24 @@ def _changed(question: str, chosen: Sequence[Accepted], collection: Collection) 
         elif added and _same_kind(one.use, now):
             kept.append(replace(one, added=True))
         elif _both_can_hold(one.use, now, collection):
+            kept.append(one)
+    return kept
+
+
+def _latest(
+    chosen: Sequence[Accepted], history: Sequence[str], collection: Collection
+) -> list[Accepted]:
+    """Among earlier turns, too, a later one replaces what an earlier one said of a field."""
+    kept: list[Accepted] = []
+    for one in chosen:
+        later = [
+            other
+            for other in chosen
+            if one.turn < other.turn < 0
+            and one.use.fields & other.use.fields
+            and not (-other.turn <= len(history) and _ADDED.search(history[other.turn]))
+        ]
+        if not later or _both_can_hold(one.use, later, collection):
             kept.append(one)
     return kept
 

@@ -70,7 +70,8 @@ def join(text: str, accepted: Sequence[Accepted], collection: Collection) -> Joi
             parts[-1] = AnyOf(of=(parts[-1], group.joined.filter))
         else:
             parts.append(group.joined.filter)
-        starts.append((first.start, last.end))
+        if last.turn == 0:
+            starts.append((first.start, last.end))
     conditions = tuple(c for group in groups for c in group.joined.conditions)
     return Joined(all_of(*parts), conditions)
 

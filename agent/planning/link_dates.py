@@ -11,7 +11,7 @@ from agent.planning.affinity import STRONG
 from agent.planning.cues import Direction, may_direct
 from agent.planning.dated import Calendar, Dated
 from agent.planning.dates import find_dates
-from agent.planning.roles import period_bonus
+from agent.planning.roles import paired, period_bonus
 from agent.planning.scene import DATES, NUMBERS, TEXTS, Found, Scene, ranked
 from agent.planning.use import AMBIGUOUS
 from schemas.collection import Field
@@ -29,7 +29,7 @@ _FIRST_YEAR, _LAST_YEAR = 1500, 2200
 def link_dates(scene: Scene, calendar: Calendar) -> Iterable[Found]:
     """Every date that some field can hold; the others stay open to other readings."""
     for dated in find_dates(scene.text, calendar):
-        choices = ranked(_choices(scene, dated))
+        choices = paired(scene.text, dated.start, ranked(_choices(scene, dated)))
         if choices:
             hint = _hint(scene.text, dated)
             yield Found(MentionKind.PERIOD, dated.start, dated.end, choices, hint, rank=3)

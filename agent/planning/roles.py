@@ -6,6 +6,7 @@ import re
 
 from agent.planning.words import ENTITY_NOUNS, key, name_words
 from schemas.collection import Field
+from schemas.mentions import Choice
 
 _BONUS = 0.4
 _LESS = 0.05
@@ -137,6 +138,11 @@ _ENDING = re.compile(
     r"check\w*\s+out|coming\s+back)\b[^,.;!?]{0,24}$|\bto\s+$|(?:到|至|回来?|返回|离店|退房|还车)[^，。！？]{0,6}$",
     re.IGNORECASE,
 )
+_STARTING = re.compile(
+    r"\b(?:from|since|starting|beginning|pick\w*(?:\s+\w+)?\s+up|leav\w+|depart\w*)\b[^,.;!?]{0,16}$"
+    r"|从[^，。！？]{0,4}$",
+    re.IGNORECASE,
+)
 _PAIRED = 0.2
 _BIRTH = re.compile(r"birth|出生|生日", re.IGNORECASE)
 _BORN = re.compile(r"\bborn\b|birth|\bage|old|young|出生|生日|岁", re.IGNORECASE)
@@ -153,3 +159,16 @@ def period_bonus(text: str, start: int, field: Field) -> float:
     if _ENDS.search(name):
         return _PAIRED if ending else 0.0
     return _PAIRED if _BEGINS.search(name) and not ending else 0.0
+
+
+def paired(text: str, start: int, choices: tuple[Choice, ...]) -> tuple[Choice, ...]:
+    """Without the beginnings where the words before a day speak of an end ("until"), and without
+    the ends where they speak of a beginning ("from").
+    """
+    before = text[max(0, start - 40) : start]
+    unfit = _BEGINS if _ENDING.search(before) else _ENDS if _STARTING.search(before) else None
+    if unfit is None:
+        return choices
+    fit = tuple(one for one in choices if not unfit.search(name_words(one.field)))
+    other = _ENDS if unfit is _BEGINS else _BEGINS
+    return fit if any(other.search(name_words(one.field)) for one in fit) else choices
