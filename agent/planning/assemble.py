@@ -19,7 +19,7 @@ from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
 from agent.planning.told import told
 from agent.planning.use import AMBIGUOUS, SOFT, Use
-from agent.planning.words import name_words
+from agent.planning.words import has_cjk, name_words
 from graph.ports import Ask
 from schemas.collection import Collection
 from schemas.filters import AllOf, Compare, Filter, Op, all_of, leaves
@@ -29,6 +29,7 @@ from schemas.plan import Branch, PlanOutcome, Problem
 
 MOST_BRANCHES = 4
 _NAMES = re.compile(r"^(?:.*\b)?(?:name|title)$|名称|标题|名字|片名", re.IGNORECASE)
+_QUOTES = ("'", '"', "“", "‘", "「", "《")
 _COMPARED = re.compile(
     r"\b(?:for|in|from)\s+each\b|\beach\s+(?:of|one)\b|\brespectively\b|\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b|分别|各自|各(?!种|类)|对比|比较|相比|区别|差异",
     re.IGNORECASE,
@@ -176,7 +177,7 @@ def _changed(
     all of them to one thing called by its name.
     """
     now = [one for one in chosen if one.turn == 0]
-    if any(_names_one_thing(one.use) for one in now):
+    if any(_names_one_thing(question, one) for one in now):
         return now
     chosen = _latest(chosen, history, collection)
     fields = {name for one in now for name in one.use.fields}
@@ -212,9 +213,13 @@ def _latest(
     return kept
 
 
-def _names_one_thing(use: Use) -> bool:
-    named = _NAMES.search(name_words(use.field)) is not None
-    return named and not use.excluded and use.parts[0].op is Op.EQ
+def _names_one_thing(question: str, one: Accepted) -> bool:
+    """A thing called by its name: in quotes, or in Chinese, where nothing else marks a name."""
+    use = one.use
+    if _NAMES.search(name_words(use.field)) is None or use.excluded or use.parts[0].op is not Op.EQ:
+        return False
+    quoted = question[one.start - 1 : one.start] in _QUOTES and one.start > 0
+    return quoted or has_cjk(one.words)
 
 
 def _same_kind(use: Use, now: Sequence[Accepted]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.planning.affinity import STRONG
 from agent.planning.facets import FacetHit, is_asked
-from agent.planning.roles import is_maker, period_bonus, role_bonus
+from agent.planning.roles import before_noun, is_kind, is_maker, period_bonus, role_bonus
 from agent.planning.scene import Found, Scene, ranked
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.spans_zh import is_named_zh
@@ -149,8 +149,15 @@ def _choices(scene: Scene, span: Span, near: Mapping[str, float]) -> Iterable[Ch
     quoted, and not the field that is asked for.
     """
     asked = {hit.field for hit in scene.hits if hit.asked and hit.weight >= 0.9}
+    kinds = (
+        not span.sure
+        and before_noun(scene.text, span.end)
+        and any(is_kind(name_words(name)) for name in scene.open)
+    )
     for name, field in scene.catalogue.fields.items():
         closeness = near.get(name, 0.0)
+        if kinds and _NAMES.search(name):
+            closeness = 0.0  # "an Adventure movie" names no movie
         if name not in scene.open or (closeness < _NAMED and not span.sure and name in asked):
             continue
         if closeness < STRONG and not is_maker(scene.text, span.end) and _is_nobody(field, span):

@@ -92,9 +92,9 @@ def role_bonus(text: str, start: int, end: int, field: Field) -> float:
         return _BONUS
     if is_maker(text, end) and _AUTHORS.search(name):
         return _BONUS
-    if _before_noun(text, end) and _NAMED.fullmatch(text[start:end]) and _CREDITED.search(name):
+    if before_noun(text, end) and _NAMED.fullmatch(text[start:end]) and _CREDITED.search(name):
         return _BONUS
-    if _KINDS.search(name) and (_LIKED.search(before) or _before_noun(text, end)):
+    if _KINDS.search(name) and (_LIKED.search(before) or before_noun(text, end)):
         return _KIND
     if _EATEN.search(before) or _SERVED.match(after):
         return _BONUS if _DISHES.search(name) else 0.0
@@ -117,7 +117,12 @@ def _is_place(name: str) -> bool:
     return _PLACE.search(name) is not None and _ORIGIN.search(name) is None
 
 
-def _before_noun(text: str, end: int) -> bool:
+def is_kind(name: str) -> bool:
+    """Whether a field's name, as words, is about what kind of thing something is."""
+    return _KINDS.search(name) is not None
+
+
+def before_noun(text: str, end: int) -> bool:
     """Right before what is looked for: "Cantonese restaurants", "country songs"."""
     noun = _NOUN.match(text, end)
     return noun is not None and key(noun["noun"]) in ENTITY_NOUNS
