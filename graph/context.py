@@ -28,8 +28,8 @@ class Budgets:
 class Context:
     """Never checkpointed: a resumed run gets a fresh one, so scope is decided again.
     `model_digest` tells two models of one name apart, where that is known; without `plans`
-    nothing is kept of a plan. `room` tells how many tokens a prompt may have; it is asked only
-    where the model is.
+    nothing is kept of a plan. `room` tells how many tokens a prompt may have; both are asked
+    only where a model may be.
     """
 
     access: Access
@@ -43,7 +43,7 @@ class Context:
     today: dt.date
     zone: str = ""
     plans: Plans | None = None
-    model_digest: str = ""
+    model_digest: Callable[[], Awaitable[str]] | None = None
     room: Callable[[], Awaitable[int]] | None = None
     budgets: Budgets = field(default_factory=Budgets)
     search_after_failure: bool = True

@@ -19,7 +19,9 @@ from schemas.mentions import Form
 _ASK = TypeAdapter(Ask)
 
 
-def plan_key(state: State, ask: Ask, form: Form, collection: Collection, context: Context) -> str:
+async def plan_key(
+    state: State, ask: Ask, form: Form, collection: Collection, context: Context
+) -> str:
     """SHA-256 over the turn and its thread, who asks and what may be seen, the collection with
     its visible values, the form (prompt, fields, mentions), the caller's filter, the model, the
     day and the zone.
@@ -27,6 +29,7 @@ def plan_key(state: State, ask: Ask, form: Form, collection: Collection, context
     The form and the mentions are in it whole, so a described collection without a version is
     told apart by whatever of it the question touches.
     """
+    digest = "" if context.model_digest is None else await context.model_digest()
     parts: Mapping[str, Any] = {
         "ask": _ASK.dump_python(ask, mode="json"),
         "scope": context.scope(state["kb"]).digest,
@@ -34,7 +37,7 @@ def plan_key(state: State, ask: Ask, form: Form, collection: Collection, context
         "mentions": [mention.model_dump(mode="json") for mention in state["mentions"]],
         "form": form.model_dump(mode="json"),
         "caller": dump_filter(state.get("caller", EVERYTHING)),
-        "model": [context.chat.name, context.model_digest],
+        "model": [context.chat.name, digest],
         "zone": context.zone,
     }
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

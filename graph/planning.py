@@ -59,7 +59,9 @@ async def plan(state: State, runtime: Runtime[Context]) -> State:
         collection = await described(state, runtime)
         ask = asked(state, context)
         form = context.planning.form(ask, collection, state["mentions"])
-        key = plan_key(state, ask, form, collection, context) if form and context.plans else ""
+        key = ""
+        if form is not None and context.plans is not None:
+            key = await plan_key(state, ask, form, collection, context)
         known = context.plans.get(key) if key and context.plans else None
         if known is not None:
             return {"proposal": known, "cached": True, "timings": watch.timings}

@@ -61,6 +61,10 @@ class Desk:
         return state
 
 
+async def pulled_anew() -> str:
+    return "sha256:2"
+
+
 @pytest.fixture
 def desk(make_context: Callable[..., Context]) -> Desk:
     return Desk(make_context)
@@ -89,7 +93,7 @@ CALLER = Compare(op=Op.EQ, field="category", value="policy")
         {"parts": {"principal": Principal(name="reader", grants={"*": PUBLIC})}},
         {"parts": {"today": dt.date(2026, 3, 16)}},
         {"parts": {"zone": "Asia/Tokyo"}},
-        {"parts": {"model_digest": "sha256:2"}},
+        {"parts": {"model_digest": pulled_anew}},
         {"parts": {"chat": ScriptedChat([REPLY], name="other")}},
     ],
     ids=lambda changed: next(iter(changed.get("parts", changed))),
