@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -151,3 +153,22 @@ def invalid(encoding: str, error: UnicodeError) -> IngestError:
     if isinstance(error, UnicodeDecodeError):
         where = f": {error.reason} at byte {error.start}"
     return IngestError(f"it is not valid {encoding}{where}", remedy="save the file as UTF-8")
+
+
+@contextmanager
+def as_text(
+    file: BinaryIO, told: str | None, *, newline: str | None = None
+) -> Iterator[tuple[io.TextIOWrapper, Encoding]]:
+    """A seekable file read as text from behind its mark, in the encoding that is told or found;
+    the file stays open. IngestError where it does not hold to that encoding.
+    """
+    encoding = encoding_of(file, told)
+    file.seek(encoding.mark)
+    wrapper = io.TextIOWrapper(file, encoding=encoding.name, newline=newline)
+    try:
+        yield wrapper, encoding
+    except UnicodeError as error:
+        raise invalid(encoding.name, error) from error
+    finally:
+        if not wrapper.closed:
+            wrapper.detach()

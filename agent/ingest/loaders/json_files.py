@@ -9,7 +9,7 @@ from json import JSONDecodeError
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from agent.ingest.decoding import encoding_of, guess_note, invalid
+from agent.ingest.decoding import as_text, guess_note
 from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.loaders.gathering import gathered, with_note
 from agent.ingest.loaders.records import DECODER, TooMuch, as_row, is_object
@@ -38,22 +38,14 @@ class JsonLoader:
         return reading.documents == "row"
 
     def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded | Unreadable]:
-        encoding = encoding_of(file, reading.encoding)
-        file.seek(encoding.mark)
-        wrapper = io.TextIOWrapper(file, encoding=encoding.name, newline="")
-        stream = _Stream(wrapper)
-        note = guess_note(encoding.name) if encoding.guessed else None
-        try:
+        with as_text(file, reading.encoding, newline="") as (wrapper, encoding):
+            stream = _Stream(wrapper)
+            note = guess_note(encoding.name) if encoding.guessed else None
             if stream.peek() == "[" and reading.documents == "row":
                 yield from with_note(documents(_elements(stream), reading), note)
             else:
                 rows = _elements(stream) if stream.peek() == "[" else _single(stream)
                 yield from with_note(gathered(rows, reading), note)
-        except UnicodeError as error:
-            raise invalid(encoding.name, error) from error
-        finally:
-            if not wrapper.closed:
-                wrapper.detach()
 
 
 class _Stream:

@@ -8,7 +8,7 @@ from json import JSONDecodeError
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from agent.ingest.decoding import encoding_of, guess_note, invalid
+from agent.ingest.decoding import as_text, guess_note
 from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.loaders.gathering import gathered, with_note
 from agent.ingest.loaders.json_files import record
@@ -32,20 +32,12 @@ class JsonLinesLoader:
         return reading.documents == "row"
 
     def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded | Unreadable]:
-        encoding = encoding_of(file, reading.encoding)
-        file.seek(encoding.mark)
-        wrapper = io.TextIOWrapper(file, encoding=encoding.name)
-        note = guess_note(encoding.name) if encoding.guessed else None
-        try:
+        with as_text(file, reading.encoding) as (wrapper, encoding):
+            note = guess_note(encoding.name) if encoding.guessed else None
             if reading.documents == "row":
                 yield from with_note(documents(_records(wrapper), reading), note)
             else:
                 yield from with_note(gathered(_records(wrapper), reading), note)
-        except UnicodeError as error:
-            raise invalid(encoding.name, error) from error
-        finally:
-            if not wrapper.closed:
-                wrapper.detach()
 
 
 def _records(wrapper: io.TextIOWrapper) -> Iterator[Row | Unreadable]:

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-from agent.ingest.decoding import Encoding, encoding_of, guess_note, invalid
+from agent.ingest.decoding import Encoding, as_text, guess_note
 from agent.ingest.loaded import Loaded, Unreadable
 from agent.ingest.loaders import cells
 from agent.ingest.loaders.gathering import with_note
@@ -49,21 +49,14 @@ class TableLoader:
         return reading.documents == "row"
 
     def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded | Unreadable]:
-        encoding = encoding_of(file, reading.encoding)
-        file.seek(encoding.mark)
-        wrapper = io.TextIOWrapper(file, encoding=encoding.name, newline="")
         try:
-            yield from self._read(wrapper, encoding, reading)
+            with as_text(file, reading.encoding, newline="") as (wrapper, encoding):
+                yield from self._read(wrapper, encoding, reading)
         except csv.Error as error:
             raise IngestError(
                 f"a cell is longer than {LONGEST_CELL} characters, or the table is broken: {error}",
                 remedy="look for a quote that is not closed",
             ) from error
-        except UnicodeError as error:
-            raise invalid(encoding.name, error) from error
-        finally:
-            if not wrapper.closed:
-                wrapper.detach()
 
     def _read(
         self, wrapper: io.TextIOWrapper, encoding: Encoding, reading: Reading
