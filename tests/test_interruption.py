@@ -269,7 +269,9 @@ async def test_a_store_killed_while_it_is_written_and_searched_loses_nothing_ack
             await assert_completes(uri, locks, 100_000 + kill)
 
 
-async def test_two_processes_that_write_one_document_take_turns(uri: str, tmp_path: Path) -> None:
+async def test_processes_that_write_one_document_at_once_leave_it_whole(
+    uri: str, tmp_path: Path
+) -> None:
     await prepare_killed(uri, tmp_path)
     writers = [
         await asyncio.to_thread(start_writer, uri, tmp_path, action, seed)
