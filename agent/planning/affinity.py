@@ -30,6 +30,8 @@ _LINK_ZH = re.compile(r"^[是为在有要达到等于大概的：:得能约里�
 _AFTER = re.compile(
     r"^[\s-]*(?:(?:as|is|was|were)\s+(?:the|an?|its|their)|of)?\s*(?:the)?[\s-]*$", re.IGNORECASE
 )
+_ROLE = re.compile(r"\s+as\s+(?:the|an?|its|their)\s+", re.IGNORECASE)
+"""What a name is: "Richmond as the away team"."""
 _FAR = 60
 _ENDS_OPEN = re.compile(r"\b(?:by|from|to|at|in|of)$", re.IGNORECASE)
 """A field's name that waits for its value: "cartoons directed by …"."""
@@ -82,6 +84,8 @@ def _trailing(gap: str) -> float:
     """How well words between the mention and a field's name bind them: "4 cylinders"."""
     if len(gap) > _FAR:
         return 0.05
+    if _ROLE.fullmatch(gap):
+        return 1.05
     if _AFTER.fullmatch(gap):
         return 0.97
     if _BREAK.search(gap):

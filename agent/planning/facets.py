@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from agent.planning.lexicon import field_words
 from agent.planning.tables import listed
@@ -23,6 +24,7 @@ _TRUTH = (
     frozenset({"y", "n"}),
 )
 _LONGEST = 8
+_FIGURED = 0.95
 _OWN = 0.9
 """Weight from which on words are a field's own name, not just a part of what describes it."""
 
@@ -71,6 +73,7 @@ class FacetIndex:
     def __init__(self, collection: Collection) -> None:
         self._phrases: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
         self._stems: dict[str, dict[str, float]] = defaultdict(dict)
+        self._pairs: dict[frozenset[str], set[str]] = defaultdict(set)
         for field in collection.fields:
             self._add_field(field)
         shared = {phrase for phrase, fields in self._phrases.items() if len(fields) > 2}
@@ -101,7 +104,7 @@ class FacetIndex:
             for field, weight in named.items():
                 hits.append(FacetHit(field, start, end, weight, asked=is_asked(text, start)))
             at += length
-        return tuple(hits)
+        return (*hits, *self._figured(text, question, hits))
 
     def _inflected(self, token: Token) -> Iterator[FacetHit]:
         """Another form of a word in a field's name: opened, for `OpenDate`."""
@@ -109,6 +112,19 @@ class FacetIndex:
         if root != token.key:
             for field, weight in self._stems.get(root, {}).items():
                 yield FacetHit(field, token.start, token.end, weight)
+
+    def _figured(
+        self, text: str, question: tuple[Token, ...], hits: Sequence[FacetHit]
+    ) -> Iterator[FacetHit]:
+        """A figure of a field's name beside its neighbour there, in either order: "a 50m split",
+        for `Split (50m)`; where no longer part of its name stands.
+        """
+        for first, second in pairwise(question):
+            start, end = first.start, second.end
+            for field in sorted(self._pairs.get(frozenset((first.key, second.key)), ())):
+                covered = (h for h in hits if h.field == field and h.weight >= _OWN)
+                if not any(h.start <= start and end <= h.end for h in covered):
+                    yield FacetHit(field, start, end, _FIGURED, asked=is_asked(text, start))
 
     def _denied(self, question: tuple[Token, ...]) -> Iterator[FacetHit]:
         """unofficial, nonofficial: the name of a field with a prefix that denies it."""
@@ -139,7 +155,13 @@ class FacetIndex:
         if not has_cjk(words) and 1 < len(keys(words)) <= 3:
             self._add(words.replace(" ", ""), field.name, 0.95)
         parts = () if has_cjk(words) else keys(words)
+        for first, second in pairwise(parts):
+            grammar = {w for w in (first, second) if len(w) > 1} & FUNCTION_WORDS
+            if first.isdigit() != second.isdigit() and not grammar:
+                self._pairs[frozenset((first, second))].add(field.name)
         for part in parts:
+            if len(part) > 3 and part in FUNCTION_WORDS and len(parts) == 1:
+                self._stems[stem(part)][field.name] = 0.8
             if len(part) > 1 and part not in FUNCTION_WORDS:
                 weight = 0.4 if part in _GENERIC else 0.7 if len(parts) > 1 else 1.0
                 self._add(part, field.name, weight)

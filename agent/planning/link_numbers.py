@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from pydantic import JsonValue
 
-from agent.planning.cues import Direction, may_compare
+from agent.planning.cues import Direction, may_compare, number_direction
 from agent.planning.facets import is_boolean
 from agent.planning.numbers import Number, find_numbers
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
@@ -16,6 +17,7 @@ from schemas.collection import Field, FieldType
 from schemas.mentions import Choice, MentionKind
 
 NAMED = 0.3
+_OWN = 0.9
 _FEW_VALUES = 20
 _IDENTIFIER = 4
 """Digits from which on a number is hardly a count."""
@@ -32,6 +34,7 @@ _IDENTIFIES = re.compile(r"(?:^|\s)(?:id|code|no|key|zip|phone)$|编号|电话",
 _NOUN_AFTER = re.compile(
     r"\s+(?!(?:and|or|but|yet|per|each|than|from|that|which|who|not|to|in|of|on|at|by|for|when|with|is|was|were|are|as|the|a)\b)[A-Za-z]{3,}"
 )
+_ORDINAL = re.compile(r"\d(?:st|nd|rd|th)$")
 _UNIT = re.compile(r"(?:m|km|kg|cm|mm|mph|lb|ft|g|s|元|分|块)(?!\w)", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"\s*,?\s*(?:but|and|or|yet|但|且|并且|,|，)\s*(?:is|are|was|were|also|not)?\s*"
@@ -47,7 +50,7 @@ def link_numbers(scene: Scene) -> Iterable[Found]:
     """
     previous: Number | None = None
     near: dict[str, float] = {}
-    for number in find_numbers(scene.text):
+    for number in (_compared(scene, found) for found in find_numbers(scene.text)):
         own = scene.near(number.start, number.end)
         named = max(own.values(), default=0.0) >= NAMED + 0.1
         if previous is None or named or not _goes_on(scene.text, previous, number):
@@ -61,6 +64,10 @@ def link_numbers(scene: Scene) -> Iterable[Found]:
 
 def _choices(scene: Scene, number: Number, near: Mapping[str, float]) -> Iterable[Choice]:
     if _counts_something_else(scene.text, number, near) or _names_field(scene, number):
+        return
+    if scene.names_field(number.start, number.start + len(number.words.rstrip(" %"))):
+        return
+    if _ORDINAL.search(scene.text, number.start, number.end) and not near:
         return
     for name in sorted(scene.allowed):
         field, score = scene.catalogue.fields[name], near.get(name, 0.02)
@@ -109,6 +116,18 @@ def _names_field(scene: Scene, number: Number) -> bool:
 def _goes_on(text: str, first: Number, second: Number) -> bool:
     both = first.direction is not None and second.direction is not None
     return both and _GOES_ON.fullmatch(text[first.end : second.start]) is not None
+
+
+def _compared(scene: Scene, number: Number) -> Number:
+    """With the comparison before a field's name, right before the number: "before game 5"."""
+    if number.direction is not None or number.upper is not None:
+        return number
+    for hit in scene.hits:
+        if hit.weight >= _OWN and scene.text[hit.end : number.start].strip(" #") == "":
+            direction = number_direction(scene.text, hit.start, number.end)
+            if direction is not None and hit.end <= number.start:
+                return replace(number, direction=direction)
+    return number
 
 
 def _hint(text: str, number: Number) -> str:

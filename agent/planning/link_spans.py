@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agent.planning.affinity import STRONG
 from agent.planning.facets import FacetHit, is_asked
+from agent.planning.priors import NAMES, ending, is_nobody, prior
 from agent.planning.roles import before_noun, is_kind, is_maker, period_bonus, role_bonus
 from agent.planning.scene import Found, Scene, ranked
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.spans_zh import is_named_zh
 from agent.planning.textual import textual_hint
 from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key, name_words
-from schemas.collection import Field
 from schemas.mentions import Choice, MentionKind
 
 NAME_RANK = 0.1
@@ -25,21 +25,6 @@ _BESIDE = 0.9
 _QUOTED_RANK = 10.0
 _CLOCKED = re.compile(r"\d{1,2}:\d\d")
 _TIMELY = re.compile(r"time|hour|时间", re.IGNORECASE)
-_FIGURES = re.compile(
-    r"date|time|version|phone|price|fare|cost|number|rating|score|\bage\b|year|zip|email|url|website|"
-    r"amount|balance|rent|length|duration|temperature|humidity|wind|precipitation|day|"
-    r"电话|时间|价格|地址|票价|评分|温度|时长",
-    re.IGNORECASE,
-)
-_NUMBERED = re.compile(
-    r"(?:the\s+|all\s+)?(?:numbers?|versions?|years?|\w+\s+versions?)\b", re.IGNORECASE
-)
-"""Descriptions that begin with what figures are: "Numbers of the documents that …"."""
-_NAMES = re.compile(r"name|title|名", re.IGNORECASE)
-_PEOPLE = re.compile(
-    r"\b(?:authors?|writers?|editors?|directors?|actors?|artists?|composers?|creators?|persons?|people)\b",
-    re.IGNORECASE,
-)
 _PROSE = re.compile(
     r"\b(?:title|headline|subject|description|abstract|summary|content|text|details|body|notes?)\b|"
     r"标题|摘要|描述|内容|正文|特点|特色",
@@ -156,36 +141,21 @@ def _choices(scene: Scene, span: Span, near: Mapping[str, float]) -> Iterable[Ch
     )
     for name, field in scene.catalogue.fields.items():
         closeness = near.get(name, 0.0)
-        if kinds and _NAMES.search(name):
+        if kinds and NAMES.search(name):
             closeness = 0.0  # "an Adventure movie" names no movie
         if name not in scene.open or (closeness < _NAMED and not span.sure and name in asked):
             continue
-        if closeness < STRONG and not is_maker(scene.text, span.end) and _is_nobody(field, span):
+        if (
+            closeness < STRONG
+            and not is_maker(scene.text, span.end)
+            and is_nobody(scene, field, span)
+        ):
             continue
-        score = (
-            closeness + _prior(field, span) + role_bonus(scene.text, span.start, span.end, field)
-        )
+        score = closeness + prior(field, span) + ending(scene, span, name)
+        score += role_bonus(scene.text, span.start, span.end, field)
         closed = bool(field.values) or _PROSE.search(name_words(field.name)) is not None
         if score > 0 and (span.sure or not closed or closeness >= _NAMED):
             yield Choice(field=name, value=span.text, score=score)
-
-
-def _is_nobody(field: Field, span: Span) -> bool:
-    """Words in lower case, or with figures, over a field of people's names."""
-    if not _PEOPLE.search(f"{name_words(field.name)} {field.description}"):
-        return False
-    if span.sure or has_cjk(span.text):
-        return False
-    return any(c.isdigit() for c in span.text) or not any(c.isupper() for c in span.text)
-
-
-def _prior(field: Field, span: Span) -> float:
-    """What a field's name says against or for holding words rather than figures."""
-    if any(c.isdigit() for c in span.text) or span.sure:
-        return 0.02
-    if _FIGURES.search(name_words(field.name)) or _NUMBERED.match(field.description):
-        return -0.4
-    return 0.04 if _NAMES.search(field.name) else 0.02
 
 
 def _first_and_last(scene: Scene, span: Span) -> tuple[Found, ...]:
@@ -258,11 +228,15 @@ def _worth_asking(scene: Scene, span: Span, best: float, marked: bool) -> bool:
     after = text[span.end :].strip(' "')
     if _is_name(span):
         return several or bool(before.strip())
-    if is_asked(text, span.start) or _VERBAL.fullmatch(span.text) or _GOVERNS.match(after):
+    if (
+        (is_asked(text, span.start) and not before.endswith(" for "))
+        or _VERBAL.fullmatch(span.text)
+        or _GOVERNS.match(after)
+    ):
         return False
     if is_maker(text, span.end) and several:
         return True
-    if _ADVERBIAL.match(span.text) or after.startswith("order"):
+    if (_ADVERBIAL.match(span.text) and best < _BESIDE) or after.startswith("order"):
         return False
     if not several and _begins_noun(scene, span.end) and not _PREPOSED.search(before):
         return False

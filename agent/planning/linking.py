@@ -7,6 +7,7 @@ from itertools import zip_longest
 
 from agent.planning.cues import Direction, negated, negations, preferred
 from agent.planning.dated import Calendar
+from agent.planning.labelled import link_labelled
 from agent.planning.link_dates import link_dates
 from agent.planning.link_numbers import link_numbers
 from agent.planning.link_spans import (
@@ -88,6 +89,7 @@ def _find(scene: Scene, calendar: Calendar) -> list[Found]:
             *link_presence(scene),
         ]
     )
+    found = settled([*found, *link_labelled(scene, found)])
     found = settled([*found, *link_symbolic(scene, found), *link_times(scene)])
     found = settled([*found, *link_flags(scene, found)])
     return settled([*found, *link_names(scene, found)])

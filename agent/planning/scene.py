@@ -19,6 +19,8 @@ DATES = (FieldType.DATE, FieldType.DATETIME)
 NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
 TEXTS = (FieldType.STRING, FieldType.STRING_LIST)
 SURE = 9.0
+NAME = 0.95
+"""Weight from which on words are the name of a field."""
 
 
 class Catalogue:
@@ -73,6 +75,12 @@ class Scene:
     @property
     def open(self) -> frozenset[str]:
         return self.catalogue.open & self.allowed
+
+    def names_field(self, start: int, end: int) -> bool:
+        """Whether a figure is a part of a field's name: the 25 in "a Top-25 of 1"."""
+        return any(
+            hit.start <= start and end <= hit.end and hit.weight >= NAME for hit in self.hits
+        )
 
     def near(self, start: int, end: int) -> dict[str, float]:
         """How closely the words between the offsets stand to each field's name."""

@@ -27,7 +27,7 @@ _PREPOSITION = 2
 _REPORTED = re.compile(
     r"\b(?:articles?|reports?|reported|reporting|coverage|covered|according\s+to|as\s+per|"
     r"mentioned\s+(?:by|in)|discussed\s+(?:by|in)|news\s+sources?|published\s+by|stories|"
-    r"publish(?:es|ing|ed)?|claims?|suggests?|states?|indicates?|attributes?|describes?|"
+    r"publish(?:es|ing|ed)?|claims?|suggests?|(?-i:states?)|indicates?|attributes?|describes?|"
     r"associated\s+with)\b|报道|报导|文章|据",
     re.IGNORECASE,
 )
