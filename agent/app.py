@@ -205,6 +205,8 @@ class Agent(Keeper):
             "history": asked.history,
             "goal": goal,
             "top": asked.top,
+            "policy": asked.policy,
+            "explain": asked.explain,
         }
         graph, config = self.graph, RunnableConfig()
         if asked.thread is not None:

@@ -10,12 +10,13 @@ from schemas.collection import Collection
 from schemas.filters import EVERYTHING, Filter
 from schemas.model import Shape
 from schemas.plan import Key, Mode
+from schemas.policy import Overrides
 
 
 class AskOptions(Shape):
     """Options of plan, search and ask. `top` None means the policy's number of passages;
     `today` None the present day in the configured zone; `collection` describes a collection
-    that no store holds (plan only).
+    that no store holds (plan only); `policy` overrides single values of `rag.filter`.
     """
 
     kb: str | None = None
@@ -28,3 +29,4 @@ class AskOptions(Shape):
     today: dt.date | None = None
     collection: Collection | None = None
     explain: bool = False
+    policy: Overrides | None = None

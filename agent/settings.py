@@ -26,6 +26,7 @@ from yaml import YAMLError
 from schemas.collection import FieldType
 from schemas.errors import SettingsError
 from schemas.plan import Mode
+from schemas.policy import Policy
 
 CONFIG_VARIABLE = "FACETWISE_CONFIG"
 DEFAULT_CONFIG = "facetwise.yaml"
@@ -144,22 +145,9 @@ class LoosenSettings(Section):
     steps: int = Field(4, ge=0, description="changes to the model's conditions at the most")
 
 
-class FilterSettings(Section):
-    """The strategy chain after the search (`rag.filter`); snake, kebab or camel case in YAML."""
-
-    enabled: bool = True
-    min_document_length: int = Field(20, ge=0, description="characters")
-    max_retrieval_results: int = Field(5, ge=1)
-    max_total_chars: int = Field(4000, ge=100)
-    diversity_enabled: bool = True
-    max_per_source: int = Field(2, ge=1)
-    fallback_enabled: bool = True
-    fallback_top_k: int = Field(2, ge=0)
-
-
 class RagSettings(Section):
     candidates: int = Field(50, ge=1, le=1024, description="hits that the ranking chain sees")
-    filter: FilterSettings = FilterSettings()
+    filter: Policy = Policy()
 
 
 class AnswerSettings(Section):

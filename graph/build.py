@@ -6,8 +6,10 @@ from langgraph.graph import START, StateGraph
 
 from graph.answering import answer
 from graph.context import Context
+from graph.loosening import loosen
 from graph.planning import introspect, link, plan, validate
-from graph.searching import loosen, rank, search
+from graph.ranking import rank
+from graph.searching import search
 from graph.state import Input, Output, State
 
 

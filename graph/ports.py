@@ -11,13 +11,16 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from pydantic import JsonValue
+
 from schemas.access import Principal, Scope
 from schemas.check import Bound
 from schemas.collection import Collection
 from schemas.filters import EVERYTHING, Filter
 from schemas.hits import Hit, Passage
 from schemas.mentions import Form, Mention, Proposal
-from schemas.plan import Condition, Key, Mode
+from schemas.plan import Condition, Key, Mode, Problem
+from schemas.policy import Overrides
 
 
 class Access(Protocol):
@@ -116,12 +119,15 @@ class Chat(Protocol):
 
 @dataclass(frozen=True)
 class Query:
-    """One filtered search; an empty text lists what matches, in the order of the documents."""
+    """One filtered search; an empty text lists what matches, in the order of the documents.
+    `terms` are further words for the full text leg: keywords, a translation.
+    """
 
     kb: str
     text: str
     filter: Bound
     limit: int = 50
+    terms: str = ""
 
 
 @dataclass(frozen=True)
@@ -150,19 +156,42 @@ class Searcher(Protocol):
 @dataclass(frozen=True)
 class Ranking:
     """Hits kept, best first; `removed` counts what each step took away. `fallback`: everything
-    was taken away, and the hits are the nearest of what was found, not evidence.
+    was taken away, and the hits are the nearest of what was found, not evidence. `problems` are
+    steps that failed and were left out; `statistics` what the steps tell of themselves.
     """
 
     hits: tuple[Hit, ...]
     fallback: bool = False
     removed: Mapping[str, int] = field(default_factory=dict)
     timings_ms: Mapping[str, float] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    statistics: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What ranking knows of a turn. `query` is the text that was searched for, `filter` caller
+    AND model; `boosts` are wishes that exclude nothing; `keywords`, `tags` and `entities` are
+    what enhancement found in the question; `top` and `policy` are the caller's, for this call.
+    """
+
+    question: str
+    query: str
+    filter: Filter
+    today: dt.date
+    boosts: tuple[Condition, ...] = ()
+    keywords: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+    top: int | None = None
+    policy: Overrides | None = None
+    collections: Mapping[str, Collection] = field(default_factory=dict)
 
 
 class Ranker(Protocol):
     """Orders and cuts what a search found."""
 
-    async def rank(self, question: str, filter_: Filter, hits: Sequence[Hit]) -> Ranking: ...
+    async def rank(self, wanted: Wanted, hits: Sequence[Hit]) -> Ranking: ...
 
 
 class Writer(Protocol):

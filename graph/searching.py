@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import Literal
 
 from langgraph.runtime import Runtime
-from langgraph.types import Command
 
 from graph.context import Context
 from graph.guard import guard
-from graph.planning import described, plain
+from graph.planning import described
 from graph.ports import Found, Query
 from graph.stages import stage
 from graph.state import State
-from schemas.answers import Step
 from schemas.check import Bound, bind
 from schemas.collection import Collection
-from schemas.compile.text import to_text
 from schemas.facts import is_contradiction
-from schemas.filters import EVERYTHING, Filter, all_of, any_of, leaves
+from schemas.filters import EVERYTHING, Filter, all_of
 from schemas.hits import Hit, HitRef, Passage
-from schemas.language import Language, language_of
-from schemas.loosen import Unit, units, without
 from schemas.normalise import normalise
-from schemas.plan import Branch, Condition, Origin, PlanOutcome, ResultOutcome
 
 
 async def search(state: State, runtime: Runtime[Context]) -> State:
@@ -50,7 +43,7 @@ async def search(state: State, runtime: Runtime[Context]) -> State:
         context.keep((hit.passage for hit in hits), collection)
     for part, milliseconds in ((p, ms) for one in found for p, ms in one.timings_ms.items()):
         watch.add(f"search.{part}", milliseconds)
-    refs = tuple(_ref(hit) for hit in hits)
+    refs = tuple(ref_of(hit) for hit in hits)
     return {
         "found": refs,
         "hits": refs,
@@ -59,59 +52,6 @@ async def search(state: State, runtime: Runtime[Context]) -> State:
         else found[0].expression,
         "timings": watch.timings,
     }
-
-
-async def rank(
-    state: State, runtime: Runtime[Context]
-) -> Command[Literal["loosen", "answer", "__end__"]]:
-    """Order and cut the hits; too few of them send the run to loosening."""
-    with stage("rank", state) as watch:
-        context = runtime.context
-        hits = await recalled(state, context)
-        filter_ = any_of(*(branch.filter for branch in state["branches"]))
-        ranking = await context.ranker.rank(state["question"], filter_, hits)
-        kept = ranking.hits[: state.get("top") or None]
-    update: State = {
-        "hits": tuple(_ref(hit) for hit in kept),
-        "removed": dict(ranking.removed),
-        "result": _result(state, len(hits), len(kept), ranking.fallback),
-        "timings": watch.timings,
-    }
-    if len(hits) < context.budgets.minimum_hits and _may_loosen(state, context):
-        return Command(goto="loosen", update=update)
-    goal = state.get("goal", "answer")
-    return Command(goto="answer" if goal == "answer" else "__end__", update=update)
-
-
-async def loosen(
-    state: State, runtime: Runtime[Context]
-) -> Command[Literal["search", "answer", "__end__"]]:
-    """Drop the model condition that costs most, by counts; scope and caller stay."""
-    with stage("loosen", state) as watch:
-        collection = await described(state, runtime)
-        best = await _costliest(state, runtime.context, collection)
-    if best is None:
-        goal = state.get("goal", "answer")
-        return Command(
-            goto="answer" if goal == "answer" else "__end__", update={"timings": watch.timings}
-        )
-    index, unit, found = best
-    branches = list(state["branches"])
-    weaker = normalise(without(branches[index].filter, unit))
-    # The words of a dropped condition are a subject again, so the whole question is searched for.
-    branches[index] = Branch(query=state["question"], filter=weaker, kb=branches[index].kb)
-    steps = tuple(
-        Step(action="drop", condition=condition, found=found, words=words)
-        for condition, words in _told(state, unit, collection)
-    )
-    return Command(
-        goto="search",
-        update={
-            "branches": tuple(branches),
-            "steps": (*state.get("steps", ()), *steps),
-            "timings": watch.timings,
-        },
-    )
 
 
 def bound_filter(state: State, model: Filter, collection: Collection) -> Bound:
@@ -150,72 +90,8 @@ def _interleaved(found: list[Found]) -> list[Hit]:
     return list(merged.values())
 
 
-def _ref(hit: Hit) -> HitRef:
+def ref_of(hit: Hit) -> HitRef:
     passage: Passage = hit.passage
     return HitRef(
         id=passage.id, doc_id=passage.doc_id, kb=passage.kb, score=hit.score, scores=hit.scores
     )
-
-
-def _result(state: State, found: int, kept: int, fallback: bool) -> ResultOutcome:
-    if not kept:
-        return ResultOutcome.NOTHING_MATCHED
-    if fallback:
-        return ResultOutcome.FALLBACK
-    return ResultOutcome.LOOSENED if state.get("steps") else ResultOutcome.MATCHED
-
-
-def _may_loosen(state: State, context: Context) -> bool:
-    return (
-        len(state.get("steps", ())) < context.budgets.loosen_steps
-        and state["plan"].outcome is PlanOutcome.PLANNED
-        and any(units(branch.filter) for branch in state["branches"])
-    )
-
-
-async def _costliest(
-    state: State, context: Context, collection: Collection
-) -> tuple[int, Unit, int] | None:
-    """The unit without which most documents match; where no single one helps, the unit that
-    alone matches fewest. None if there is nothing left to drop.
-    """
-    scope = context.scope(state["kb"])
-    candidates = [
-        (index, unit)
-        for index, branch in enumerate(state["branches"])
-        for unit in units(branch.filter)
-    ]
-
-    async def count(filter_: Filter) -> int:
-        return await context.searcher.count(
-            state["kb"], bound_filter(state, filter_, collection), scope
-        )
-
-    freed = [
-        (await count(without(state["branches"][index].filter, unit)), index, unit)
-        for index, unit in candidates
-    ]
-    if not freed:
-        return None
-    most, index, unit = max(freed, key=lambda option: option[0])
-    if most:
-        return index, unit, most
-    alone = [(await count(unit.filter), index, unit) for index, unit in candidates]
-    _, index, unit = min(alone, key=lambda option: option[0])
-    return index, unit, 0
-
-
-def _told(state: State, unit: Unit, collection: Collection) -> list[tuple[Condition, str]]:
-    """The dropped conditions as planned, and the change in words."""
-    language: Language = language_of(state["question"])
-    text = to_text(unit.filter, collection, language)
-    words = f"没有文档满足“{text}”，已去掉这个条件" if language == "zh" else f"dropped: {text}"
-    conditions = [
-        condition
-        for condition in state["plan"].conditions
-        if condition.origin is Origin.MODEL and condition.field in unit.fields
-    ]
-    if not conditions:
-        leaf = next(leaves(unit.filter))
-        conditions = [Condition(field=leaf.field, op=leaf.op, value=plain(leaf.value))]
-    return [(conditions[0], words)]

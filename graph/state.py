@@ -7,12 +7,15 @@ from __future__ import annotations
 import operator
 from typing import Annotated, Literal, TypedDict
 
+from pydantic import JsonValue
+
 from schemas.answers import Step
 from schemas.filters import EVERYTHING, Filter
 from schemas.hits import HitRef
 from schemas.mentions import Mention, Proposal
 from schemas.model import Shape
 from schemas.plan import Branch, Condition, Key, Mode, Plan, Problem, ResultOutcome
+from schemas.policy import Overrides
 
 Goal = Literal["plan", "search", "answer"]
 
@@ -39,6 +42,8 @@ class Input(TypedDict, total=False):
     history: tuple[str, ...]
     goal: Goal
     top: int | None
+    policy: Overrides | None
+    explain: bool
 
 
 class State(Input, total=False):
@@ -57,6 +62,8 @@ class State(Input, total=False):
     found: tuple[HitRef, ...]
     hits: tuple[HitRef, ...]
     removed: dict[str, int]
+    ranking_problems: tuple[Problem, ...]
+    statistics: dict[str, JsonValue]
     expression: str
     steps: tuple[Step, ...]
     result: ResultOutcome | None
@@ -80,6 +87,8 @@ FRESH: State = {
     "found": (),
     "hits": (),
     "removed": {},
+    "ranking_problems": (),
+    "statistics": {},
     "expression": "",
     "steps": (),
     "result": None,

@@ -6,9 +6,9 @@ import time
 from collections.abc import Sequence
 
 from agent.ranking.strategy import RankingContext, Strategy
-from graph.ports import Ranking
-from schemas.filters import Filter
+from graph.ports import Ranking, Wanted
 from schemas.hits import Hit
+from schemas.policy import Policy
 
 
 class StrategyChain:
@@ -16,12 +16,15 @@ class StrategyChain:
     `fallback` of what came in are returned, marked as such.
     """
 
-    def __init__(self, strategies: Sequence[Strategy], *, fallback: int = 0) -> None:
+    def __init__(
+        self, strategies: Sequence[Strategy], *, fallback: int = 0, policy: Policy | None = None
+    ) -> None:
+        self._policy = policy or Policy()
         self._strategies = sorted(strategies, key=lambda strategy: strategy.stage)
         self._fallback = fallback
 
-    async def rank(self, question: str, filter_: Filter, hits: Sequence[Hit]) -> Ranking:
-        context = RankingContext(question, filter_)
+    async def rank(self, wanted: Wanted, hits: Sequence[Hit]) -> Ranking:
+        context = RankingContext(wanted, self._policy)
         kept: Sequence[Hit] = hits
         removed: dict[str, int] = {}
         timings: dict[str, float] = {}
@@ -29,7 +32,7 @@ class StrategyChain:
             if not strategy.supports(context):
                 continue
             started = time.perf_counter()
-            before, kept = len(kept), strategy.apply(context, kept)
+            before, kept = len(kept), await strategy.apply(context, kept)
             removed[strategy.name] = before - len(kept)
             timings[strategy.name] = round((time.perf_counter() - started) * 1000, 3)
         fell_back = bool(hits) and not kept

@@ -23,7 +23,7 @@ class Diversity:
     def supports(self, context: RankingContext) -> bool:
         return True
 
-    def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
+    async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
         by_document: dict[str, list[Hit]] = {}
         for hit in hits:
             by_document.setdefault(hit.passage.doc_id, []).append(hit)

@@ -20,5 +20,5 @@ class HardFilter:
     def supports(self, context: RankingContext) -> bool:
         return True
 
-    def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
+    async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
         return [hit for hit in hits if len("".join(hit.passage.text.split())) >= self._minimum]

@@ -23,7 +23,7 @@ class Packing:
     def supports(self, context: RankingContext) -> bool:
         return True
 
-    def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
+    async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
         packed: list[Hit] = []
         used = 0
         for hit in hits:

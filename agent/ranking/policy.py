@@ -7,10 +7,10 @@ from agent.ranking.diversity import Diversity
 from agent.ranking.hard_filter import HardFilter
 from agent.ranking.packing import Packing
 from agent.ranking.strategy import Strategy
-from agent.settings import FilterSettings
+from schemas.policy import Policy
 
 
-def chain_of(policy: FilterSettings) -> StrategyChain:
+def chain_of(policy: Policy) -> StrategyChain:
     """A switched-off policy still packs: an answer has only so much room."""
     strategies: list[Strategy] = [Packing(policy.max_retrieval_results, policy.max_total_chars)]
     if policy.enabled:
@@ -18,4 +18,4 @@ def chain_of(policy: FilterSettings) -> StrategyChain:
     if policy.enabled and policy.diversity_enabled:
         strategies.append(Diversity(policy.max_per_source))
     fallback = policy.fallback_top_k if policy.fallback_enabled else 0
-    return StrategyChain(strategies, fallback=fallback)
+    return StrategyChain(strategies, fallback=fallback, policy=policy)

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from schemas.filters import Filter
+from graph.ports import Wanted
 from schemas.hits import Hit
+from schemas.policy import Policy
 
 
 @dataclass(frozen=True)
 class RankingContext:
-    """What a strategy may look at besides the hits."""
+    """What a strategy may look at besides the hits; `policy` is the one of this call."""
 
-    question: str
-    filter: Filter
+    wanted: Wanted
+    policy: Policy
 
 
 class Strategy(Protocol):
@@ -28,4 +29,4 @@ class Strategy(Protocol):
 
     def supports(self, context: RankingContext) -> bool: ...
 
-    def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]: ...
+    async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]: ...
