@@ -26,7 +26,9 @@ class Document(Shape):
 
 
 class Passage(Shape):
-    """A chunk of a document with a copy of the document's metadata."""
+    """A chunk of a document with a copy of the document's metadata; `whole`: the document has
+    no other.
+    """
 
     id: str
     doc_id: str
@@ -35,6 +37,7 @@ class Passage(Shape):
     text: str
     source: str = ""
     chunk_index: int = 0
+    whole: bool = False
     heading: tuple[str, ...] = ()
     metadata: Mapping[str, JsonValue] = Attribute(default_factory=dict)
 

@@ -192,6 +192,7 @@ def passage(number: int, text: str, **metadata: Any) -> Passage:
         title=f"Document {number}",
         text=text,
         source=f"d{number}.md",
+        whole=True,
         metadata=metadata,
     )
 

@@ -50,7 +50,7 @@ def proposal(filter_: Filter, query: str = "work", **more: Any) -> Proposal:
 
 
 async def run(context: Context, question: str = "q", **given: Any) -> State:
-    defaults = {
+    defaults: dict[str, Any] = {
         "question": question,
         "kb": "company",
         "mode": Mode.AUTO,

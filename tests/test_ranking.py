@@ -23,7 +23,7 @@ CONTEXT = RankingContext(WANTED, Policy())
 
 def hit(name: str, text: str = "some words of text that are long enough") -> Hit:
     """`A1` is the first passage of document A."""
-    found = passage(0, text).model_copy(update={"id": name, "doc_id": name[0]})
+    found = passage(0, text).model_copy(update={"id": name, "doc_id": name[0], "whole": False})
     return Hit(passage=found, score=1.0)
 
 

@@ -21,4 +21,8 @@ class HardFilter:
         return True
 
     async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
-        return [hit for hit in hits if len("".join(hit.passage.text.split())) >= self._minimum]
+        return [
+            hit
+            for hit in hits
+            if hit.passage.whole or len("".join(hit.passage.text.split())) >= self._minimum
+        ]
