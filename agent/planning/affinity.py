@@ -32,6 +32,7 @@ _AFTER = re.compile(
 )
 _ROLE = re.compile(r"\s+as\s+(?:the|an?|its|their)\s+", re.IGNORECASE)
 """What a name is: "Richmond as the away team"."""
+_RELATED = 1.1
 _FAR = 60
 _ENDS_OPEN = re.compile(r"\b(?:by|from|to|at|in|of)$", re.IGNORECASE)
 """A field's name that waits for its value: "cartoons directed by …"."""
@@ -44,7 +45,9 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
         if hit.start < end and start < hit.end:
             continue
         near = (
-            _leading(text[hit.end : start])
+            _RELATED
+            if _relates(hit, start, hits)
+            else _leading(text[hit.end : start])
             if hit.end <= start
             else _trailing(text[end : hit.start])
         )
@@ -56,6 +59,15 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
         if score > scores.get(hit.field, 0.0):
             scores[hit.field] = score
     return scores
+
+
+def _relates(hit: FacetHit, start: int, hits: Sequence[FacetHit]) -> bool:
+    """A verb of a relation, with only the name of another field between: "replace PEP 345"."""
+    return any(
+        other.start - hit.end == 1 and start - other.end == 1 and other.field != hit.field
+        for other in hits
+        if not any(h.start <= hit.start and h.end == other.end for h in hits)
+    )
 
 
 def _adjoins(text: str, start: int, end: int, hit: FacetHit) -> bool:

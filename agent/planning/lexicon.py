@@ -135,6 +135,11 @@ stars | star | 星级 | 星
 price | 价格 | 消费 | 房费 | 门票 | 票价 | 人均
 kids | children | child | 孩子 | 儿童
 winner | won | win | wins
+superseded by | replaced by | successor | successors | 取代者 | 后继
+replaces | supersedes | predecessor | predecessors | 取代
+requires | depends on | depend on | dependency | dependencies | 依赖
+expires | expiry | valid until | 到期 | 有效期
+reviewer | reviewed by | approver | approved by | 审核人 | 审批人
 """
 
 

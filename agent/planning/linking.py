@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from agent.planning.cues import Direction, negated, negations, preferred
 from agent.planning.dated import Calendar
@@ -22,7 +22,7 @@ from agent.planning.lists import is_listed
 from agent.planning.scene import SURE, Catalogue, Found, Scene, settled
 from agent.planning.stories import is_story, told
 from agent.planning.use import CERTAIN, MAYBE_NOT, NOT, SOFT
-from agent.planning.words import key, keys, name_words, stem
+from agent.planning.words import has_cjk, key, keys, name_words, stem
 from schemas.collection import Collection
 from schemas.mentions import Mention, MentionKind
 
@@ -92,7 +92,31 @@ def _find(scene: Scene, calendar: Calendar) -> list[Found]:
     found = settled([*found, *link_labelled(scene, found)])
     found = settled([*found, *link_symbolic(scene, found), *link_times(scene)])
     found = settled([*found, *link_flags(scene, found)])
-    return settled([*found, *link_names(scene, found)])
+    return settled([*_surnamed(scene, found), *link_names(scene, found)])
+
+
+def _surnamed(scene: Scene, found: list[Found]) -> list[Found]:
+    """Without first names that belong to somebody else than the surname behind them: "Nick
+    Coghlan" is no Nick Humrich.
+    """
+    firsts = {
+        first.start
+        for first, last in pairwise(sorted(found, key=lambda f: f.start))
+        if _is_part_of_name(scene, first)
+        and _is_part_of_name(scene, last)
+        and scene.text[first.end : last.start] == " "
+        and {c.field for c in first.choices} == {c.field for c in last.choices}
+        and not {c.value for c in first.choices} & {c.value for c in last.choices}
+    }
+    return [one for one in found if one.start not in firsts]
+
+
+def _is_part_of_name(scene: Scene, one: Found) -> bool:
+    """One capitalised word that is only a part of each value it may mean."""
+    words = scene.text[one.start : one.end]
+    whole = any(len(str(choice.value)) <= len(words) for choice in one.choices)
+    single = words.isalpha() and words[0].isupper() and not has_cjk(words)
+    return one.kind is MentionKind.VALUE and single and not whole
 
 
 def _distinct(text: str, found: list[Found]) -> list[Found]:

@@ -23,6 +23,10 @@ _PRONOUN = re.compile(
     r"one\s+(?:that|which|who|where|with|in|at|on|from|by|for|is|are|near|located|of)\b",
     re.IGNORECASE,
 )
+_ADJECTIVE = re.compile(
+    r"\b(?:(?:an?|the|another)\s+[a-z]+|the|this|that|each|every|which|another|no|any|other)\s+$",
+    re.IGNORECASE,
+)
 _CHINESE = re.compile(
     rf"(?!一[个名位家张次条篇份块间])(?<!第){CHINESE_PATTERN}(?=[个名位间张人天日星次条篇份元块层站]|小时|分钟)"
 )
@@ -75,13 +79,18 @@ def _spelled(text: str) -> list[Number]:
     numbers = [
         _number(text, m.start(), m.end(), ENGLISH[m.group().lower()], spelled=True)
         for m in _WORD.finditer(text)
-        if not _PRONOUN.match(text, m.start())
+        if not _PRONOUN.match(text, m.start()) and not _pronoun_after(text, m)
     ]
     for m in _CHINESE.finditer(text):
         value = chinese(m.group())
         if value is not None:
             numbers.append(_number(text, m.start(), m.end(), value, spelled=True))
     return numbers
+
+
+def _pronoun_after(text: str, word: re.Match[str]) -> bool:
+    """The one of "an older one", "each one"."""
+    return word.group().lower() == "one" and _ADJECTIVE.search(text[: word.start()]) is not None
 
 
 def _number(

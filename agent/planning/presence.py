@@ -10,7 +10,7 @@ from agent.planning.facets import FacetHit
 from schemas.collection import Field
 
 _MISSING = re.compile(
-    r"(?:\b(?:no(?!\s+(?:other|more|longer)\b)|without|lack(?:s|ing)?|missing|never\s+had|(?:do|does|did)(?:\s+not|n['’]t)\s+have|"
+    r"(?:\b(?:no(?!\s+(?:other|more|longer)\b)|without|lack(?:s|ing)?|missing|never\s+had|(?:do|does|did)(?:\s+not|n['’]t)\s+(?:have|name|give|list|state|specify)|"
     r"not\s+(?:tied|bound|assigned|attached)\s+to|unknown|empty|null)\b"
     r"(?:\s+(?:any|an?|the|known|recorded|single|particular|specific))*\s*(?:\w+\s)?|"
     r"(?:(?<!有)没有|无|缺少|缺失|未填写?|没填|不带|未标注|未指定|没有标注|没有指定)(?:任何|标注|注明|指定|填写|写明|所属)?的?)\s*$",
@@ -28,7 +28,7 @@ _PRESENT = re.compile(
     re.IGNORECASE,
 )
 _PRESENT_AFTER = re.compile(
-    r"^\s*(?:(?:on\s+)?(?:some|any|an?other|at\s+least\s+one)(?:\s+other)?\b|(?:is|are|was|were)\s+(?:recorded|known|present|given)|"
+    r"^\s*(?:(?:on\s+)?(?:some|any|an?other|at\s+least\s+one)(?:\s+other)?\b|an?\s+(?:\w+\s+)?one\b|(?:is|are|was|were)\s+(?:recorded|known|present|given)|"
     r"records?\b|不为空|已填)",
     re.IGNORECASE,
 )
