@@ -14,7 +14,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from agent.backends import OLLAMA, Notify, Progress
-from agent.deferred import DeferredChat, DeferredWriter
+from agent.deferred import DeferredChat, DeferredEmbedder, DeferredWriter
+from agent.enhancing.enhancer import QuestionEnhancer
+from agent.explained import explained
 from agent.keeper import Keeper
 from agent.models.chat import OllamaChat
 from agent.models.extractive import ExtractiveWriter
@@ -24,12 +26,14 @@ from agent.planning.cache import PlanCache
 from agent.planning.form import opening
 from agent.planning.planner import Planner
 from agent.ranking.policy import chain_of
+from agent.ranking.registry import Tools
 from agent.requests import AskOptions
 from agent.results import answer_of, events_of, result_of
 from agent.settings import Settings
 from agent.store.described import DescribedCatalog
 from graph.build import build_graph
 from graph.context import Budgets, Context
+from graph.explaining import counterfactuals
 from graph.ports import Catalog, Message, Searcher, Writer
 from graph.serde import state_serializer
 from graph.state import Goal, Input, Output, State
@@ -69,6 +73,22 @@ class Agent(Keeper):
         planning = self.settings.planning
         self._planner = Planner(fiscal_start=planning.fiscal_start, day_first=planning.day_first)
         self._plans = PlanCache(planning.cache)
+        rag = self.settings.rag
+        embedding = self.settings.models.embedding
+        self._ranker = chain_of(
+            rag.filter,
+            Tools(
+                embedding=embedding,
+                embedder=DeferredEmbedder(embedding, self.embedder),
+                rerank=rag.rerank,
+                boosts=rag.boosts,
+            ),
+        )
+        self._enhancer = QuestionEnhancer(
+            DeferredChat(self.settings.models.chat, self.chat),
+            tag_field=self.settings.ingest.tag_field,
+            size=planning.cache,
+        )
 
     @cached_property
     def graph(self) -> Compiled:
@@ -89,7 +109,10 @@ class Agent(Keeper):
         asked = AskOptions(**options)
         context = await self._context(asked, principal, goal="search")
         state = await self._finish(question, asked, context, "search")
-        return result_of(question, state, context, explain=asked.explain)
+        explain = None
+        if asked.explain:
+            explain = explained(state, context, await counterfactuals(state, context))
+        return result_of(question, state, context, explain)
 
     async def ask(self, question: str, *, principal: Principal = LOCAL, **options: Any) -> Answer:
         """A whole answer with its references."""
@@ -131,7 +154,8 @@ class Agent(Keeper):
     async def _context(self, asked: AskOptions, principal: Principal, *, goal: Goal) -> Context:
         settings = self.settings
         if asked.collection is None:
-            self._granted(self.kb(asked.kb), principal)
+            for kb in self.asked(asked):
+                self._granted(kb, principal)
         catalog, searcher = await self._sources(asked, goal)
         return Context(
             access=self._access,
@@ -139,7 +163,7 @@ class Agent(Keeper):
             planning=self._planner,
             chat=DeferredChat(settings.models.chat, self.chat),
             searcher=searcher,
-            ranker=chain_of(settings.rag.filter),
+            ranker=self._ranker,
             writer=DeferredWriter(self._writer),
             principal=principal,
             today=asked.today or self.today(),
@@ -149,12 +173,27 @@ class Agent(Keeper):
                 repairs=settings.planning.repairs,
                 loosen_steps=settings.loosen.steps if settings.loosen.enabled else 0,
                 minimum_hits=settings.loosen.minimum,
+                loosen_counts=settings.loosen.counts,
+                loosen_actions=settings.loosen.actions,
+                loosen_never=settings.loosen.never,
+                threshold_step=settings.loosen.threshold_step if settings.loosen.enabled else 0,
+                threshold_floor=settings.loosen.threshold_floor,
             ),
             search_after_failure=settings.planning.on_failure == "search",
             candidates=settings.rag.candidates,
+            policy=settings.rag.filter,
+            enhancer=self._enhancer,
+            enhancing=settings.rag.enhance,
             room=self._room,
             model_digest=self._digest,
         )
+
+    def asked(self, asked: AskOptions) -> tuple[str, ...]:
+        """The knowledge bases of a request, each once; UsageError where it names them twice."""
+        kbs = tuple(dict.fromkeys(self.kb(kb) for kb in asked.kbs))
+        if asked.kb is not None and kbs not in ((), (asked.kb,)):
+            raise UsageError(f"both kb ({asked.kb!r}) and kbs ({', '.join(kbs)}) are given")
+        return kbs or (self.kb(asked.kb),)
 
     async def _digest(self) -> str:
         """Of the model's weights, where its server tells: a model pulled anew plans anew."""
@@ -195,10 +234,11 @@ class Agent(Keeper):
         _check_text("question", question)
         _check_text("thread", asked.thread or "-")
         settings = self.settings
-        kb = asked.collection.name if asked.collection else self.kb(asked.kb)
+        kbs = (asked.collection.name,) if asked.collection else self.asked(asked)
         given: Input = {
             "question": question.strip(),
-            "kb": kb,
+            "kb": kbs[0],
+            "kbs": kbs,
             "mode": asked.mode or settings.planning.mode,
             "keys": asked.keys,
             "caller": asked.filter,
@@ -207,16 +247,20 @@ class Agent(Keeper):
             "top": asked.top,
             "policy": asked.policy,
             "explain": asked.explain,
+            "enhance": asked.enhance,
         }
         graph, config = self.graph, RunnableConfig()
         if asked.thread is not None:
             graph = await self._threaded()
             thread_id = json.dumps([context.principal.name, asked.thread])
             config = RunnableConfig(configurable={"thread_id": thread_id})
-        async for kind, data in graph.astream(
-            given, config, context=context, stream_mode=["custom", "values"]
-        ):
-            yield kind, data
+        try:
+            async for kind, data in graph.astream(
+                given, config, context=context, stream_mode=["custom", "values"]
+            ):
+                yield kind, data
+        finally:
+            await context.scouts.close()
 
     async def _threaded(self) -> Compiled:
         """The graph with a memory of threads in SQLite."""

@@ -9,8 +9,10 @@ from graph.ports import Chat, Completion, Message, Writer
 from schemas.hits import Passage
 
 
-class QueryEmbedder(Protocol):
+class Embedder(Protocol):
     async def embed_query(self, text: str) -> list[float]: ...
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[list[float]]: ...
 
 
 class DeferredChat:
@@ -31,14 +33,17 @@ class DeferredChat:
 
 
 class DeferredEmbedder:
-    """Embeds questions under a name known before the model is found."""
+    """Embeds questions and documents under a name known before the model is found."""
 
-    def __init__(self, name: str, find: Callable[[], Awaitable[QueryEmbedder]]) -> None:
+    def __init__(self, name: str, find: Callable[[], Awaitable[Embedder]]) -> None:
         self.name = name
         self._find = find
 
     async def embed_query(self, text: str) -> list[float]:
         return await (await self._find()).embed_query(text)
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        return await (await self._find()).embed_documents(texts)
 
 
 class DeferredWriter:

@@ -7,6 +7,7 @@ import datetime as dt
 from pydantic import Field
 
 from schemas.collection import Collection
+from schemas.enhanced import Enhancements
 from schemas.filters import EVERYTHING, Filter
 from schemas.model import Shape
 from schemas.plan import Key, Mode
@@ -14,12 +15,14 @@ from schemas.policy import Overrides
 
 
 class AskOptions(Shape):
-    """Options of plan, search and ask. `top` None means the policy's number of passages;
-    `today` None the present day in the configured zone; `collection` describes a collection
-    that no store holds (plan only); `policy` overrides single values of `rag.filter`.
+    """Options of plan, search and ask. `kbs` asks several knowledge bases at once. `top` None
+    means the policy's number of passages; `today` None the present day in the configured zone;
+    `collection` describes a collection that no store holds (plan only); `policy` overrides
+    single values of `rag.filter`, `enhance` of `rag.enhance`.
     """
 
     kb: str | None = None
+    kbs: tuple[str, ...] = ()
     mode: Mode | None = None
     keys: tuple[Key, ...] = ()
     filter: Filter = EVERYTHING
@@ -30,3 +33,4 @@ class AskOptions(Shape):
     collection: Collection | None = None
     explain: bool = False
     policy: Overrides | None = None
+    enhance: Enhancements | None = None

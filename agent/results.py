@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pydantic import JsonValue
 
@@ -14,6 +14,7 @@ from schemas.answers import (
     Event,
     EventKind,
     FilterBlock,
+    FoundDocument,
     Reference,
     SearchResult,
 )
@@ -23,8 +24,6 @@ from schemas.hits import HitRef
 from schemas.language import language_of
 from schemas.normalise import normalise
 from schemas.plan import Condition, ResultOutcome
-
-EXPLAINED = 20
 
 
 def filter_block(state: State) -> FilterBlock:
@@ -46,31 +45,43 @@ def filter_block(state: State) -> FilterBlock:
 
 
 def result_of(
-    question: str, state: State, context: Context, *, explain: bool = False
+    question: str,
+    state: State,
+    context: Context,
+    explain: Mapping[str, JsonValue] | None = None,
 ) -> SearchResult:
+    tally = state.get("tally")
     return SearchResult(
         question=question,
         plan=state["plan"],
         filter=filter_block(state),
         hits=references(state.get("hits", ()), context),
+        total=tally.total if tally else None,
+        groups=tally.groups if tally else (),
+        text=tally.text if tally else "",
+        nearest=references(state.get("nearest", ()), context),
+        documents=found_documents(state.get("found", ()), context),
         timings_ms=state.get("timings", {}),
-        explain=_explained(state, context) if explain else None,
+        explain=explain,
     )
 
 
 def answer_of(question: str, state: State, context: Context, thread: str | None) -> Answer:
     shown = references(state.get("hits", ()), context)
-    text = state.get("answer", "")
+    text, tally = state.get("answer", ""), state.get("tally")
     return Answer(
         question=question,
         text=text,
         references=shown,
         cited=cited(text, len(shown)),
+        nearest=references(state.get("nearest", ()), context),
         plan=state["plan"],
         filter=filter_block(state),
         thread=thread,
-        model=context.writer.name if shown else None,
+        model=context.writer.name if shown and tally is None else None,
         timings_ms=state.get("timings", {}),
+        total=tally.total if tally else None,
+        groups=tally.groups if tally else (),
     )
 
 
@@ -80,17 +91,19 @@ def events_of(answer: Answer) -> Iterator[Event]:
     yield Event(kind=EventKind.FILTER, data=dumped["filter"])
     yield Event(
         kind=EventKind.REFERENCES,
-        data={"references": dumped["references"], "cited": dumped["cited"]},
+        data={name: dumped[name] for name in ("references", "cited", "nearest")},
     )
     yield Event(
         kind=EventKind.DONE,
-        data={key: dumped[key] for key in ("text", "thread", "model", "timings_ms")},
+        data={
+            key: dumped[key] for key in ("text", "thread", "model", "timings_ms", "total", "groups")
+        },
     )
 
 
 def references(refs: tuple[HitRef, ...], context: Context) -> tuple[Reference, ...]:
     """Numbered from 1 in the order of the hits, as the markers of the answer count them."""
-    found = [(ref, context.passages[ref.id]) for ref in refs if ref.id in context.passages]
+    found = [(ref, passage) for ref in refs if (passage := context.passage(ref)) is not None]
     return tuple(
         Reference(
             number=number,
@@ -108,28 +121,24 @@ def references(refs: tuple[HitRef, ...], context: Context) -> tuple[Reference, .
     )
 
 
-def _explained(state: State, context: Context) -> dict[str, JsonValue]:
-    found: list[JsonValue] = []
-    for reference, ref in zip(
-        references(state.get("found", ())[:EXPLAINED], context),
-        state.get("found", ())[:EXPLAINED],
-        strict=False,
-    ):
-        found.append(
-            {
-                "id": reference.id,
-                "title": reference.title,
-                "score": reference.score,
-                "scores": dict(ref.scores),
-                "metadata": dict(reference.metadata),
-            }
+def found_documents(refs: tuple[HitRef, ...], context: Context) -> tuple[FoundDocument, ...]:
+    """The hits by document, best first; of equal ones the first found."""
+    by_document: dict[tuple[str, str], list[HitRef]] = {}
+    for ref in refs:
+        by_document.setdefault((ref.kb, ref.doc_id), []).append(ref)
+    made = []
+    for (kb, doc_id), found in by_document.items():
+        passage = context.passage(found[0])
+        made.append(
+            FoundDocument(
+                doc_id=doc_id,
+                kb=kb,
+                title=doc_id if passage is None else passage.title,
+                hits=len(found),
+                score=max(ref.score for ref in found),
+            )
         )
-    return {
-        "expression": state.get("expression", ""),
-        "found": found,
-        "removed": dict(state.get("removed", {})),
-        "timings_ms": dict(state.get("timings", {})),
-    }
+    return tuple(sorted(made, key=lambda document: -document.score))
 
 
 def _text(filter_: Filter, question: str) -> str:

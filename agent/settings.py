@@ -8,12 +8,13 @@ tree with the origin of each value.
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import platformdirs
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -24,9 +25,12 @@ from pydantic_settings.exceptions import SettingsError as SourceError
 from yaml import YAMLError
 
 from schemas.collection import FieldType
+from schemas.enhanced import Enhancing
 from schemas.errors import SettingsError
+from schemas.ladder import ACCESS_FIELDS
+from schemas.loosen import ACTIONS, Action
 from schemas.plan import Mode
-from schemas.policy import Policy
+from schemas.policy import Policy, snake_keys
 
 CONFIG_VARIABLE = "FACETWISE_CONFIG"
 DEFAULT_CONFIG = "facetwise.yaml"
@@ -143,11 +147,73 @@ class LoosenSettings(Section):
     enabled: bool = True
     minimum: int = Field(1, ge=0, description="hits below which conditions are loosened")
     steps: int = Field(4, ge=0, description="changes to the model's conditions at the most")
+    counts: int = Field(24, ge=1, description="filters whose documents are counted at the most")
+    actions: tuple[Action, ...] = Field(
+        ACTIONS, description="what may become of a condition, tried in the order of the defaults"
+    )
+    never: tuple[str, ...] = Field(
+        ACCESS_FIELDS, description="fields whose conditions always stand"
+    )
+    threshold_step: float = Field(
+        0.2,
+        ge=0,
+        le=1,
+        description="where nothing reaches them, thresholds of rag.filter are lowered once by this",
+    )
+    threshold_floor: float = Field(0.3, ge=0.05, le=1, description="but not below this")
+
+
+class RerankSettings(Section):
+    """What the rerankers work with; which of them works is said by `rag.filter.reranker`."""
+
+    url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="of a cross-encoder's endpoint, such as http://127.0.0.1:8080/rerank",
+    )
+    format: Literal["tei", "jina"] = Field(
+        "tei", description="tei: text-embeddings-inference; jina: Jina, Cohere, vLLM and their like"
+    )
+    model: str = Field("", description="the cross-encoder's name, where its server has several")
+    api_key: SecretStr | None = None
+    timeout_s: float = Field(10.0, gt=0, description="longest wait for the cross-encoder")
+    term_weight: float = Field(
+        0.0, ge=0, le=1, description="of the question's words beside the embedding, in `embedding`"
+    )
+    rule_candidates: int = Field(50, ge=1, description="hits that the rule reranker orders")
+    rule_results: int = Field(8, ge=1, description="hits that the rule reranker lets through")
+    date_field: str | None = Field(
+        None, description="tells how new a document is; default: found by its name"
+    )
+    official_field: str | None = Field(
+        None, description="tells whether a document is official; default: found by its name"
+    )
+    authority: dict[str, Annotated[float, Field(ge=0, le=1)]] = Field(
+        default_factory=dict, description="trust by pattern of a document's source: handbook/*: 0.8"
+    )
+
+
+class BoostSettings(Section):
+    """What a wish adds to a hit's score, which is in 0..1, where it holds entirely."""
+
+    limit: float = Field(0.1, ge=0, le=1, description="all boosts of a hit together, at the most")
+    wishes: float = Field(0.06, ge=0, le=1, description="conditions such as: preferably official")
+    tags: float = Field(0.03, ge=0, le=1, description="tags of the question")
+    entities: float = Field(0.03, ge=0, le=1, description="entities of the question")
+    pagerank: float = Field(0.03, ge=0, le=1, description="the field pagerank, of 100")
+    freshness: float = Field(0.01, ge=0, le=1, description="enough to decide between near-equals")
+    authority: float = Field(0.01, ge=0, le=1, description="enough to decide between near-equals")
+    pageranks: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
+        default_factory=dict, description="by knowledge base, for documents without a pagerank"
+    )
 
 
 class RagSettings(Section):
     candidates: int = Field(50, ge=1, le=1024, description="hits that the ranking chain sees")
     filter: Policy = Policy()
+    rerank: RerankSettings = RerankSettings()
+    boosts: BoostSettings = BoostSettings()
+    enhance: Enhancing = Enhancing()
 
 
 class AnswerSettings(Section):
@@ -170,14 +236,25 @@ class _Yaml(YamlConfigSettingsSource):
         data = super().__call__()
         rag = data.get("rag")
         if isinstance(rag, dict) and isinstance(rag.get("filter"), dict):
-            options = {snake_case(str(key)): value for key, value in rag["filter"].items()}
-            data = {**data, "rag": {**rag, "filter": options}}
+            data = {**data, "rag": {**rag, "filter": _options(rag["filter"])}}
         return data
 
 
-def snake_case(name: str) -> str:
-    """`maxTotalChars` and `max-total-chars` as `max_total_chars`."""
-    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
+def _options(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """The keys of options in snake case, here and in profiles and rules, whose names stay as they
+    are; SettingsError where an option is given in two spellings.
+    """
+    try:
+        options = snake_keys(given)
+        for group in ("knowledge_profiles", "type_specific_rules"):
+            if isinstance(options.get(group), dict):
+                options[group] = {
+                    str(name): snake_keys(one) if isinstance(one, dict) else one
+                    for name, one in options[group].items()
+                }
+    except ValueError as error:
+        raise SettingsError(f"settings: rag.filter: {error}") from error
+    return options
 
 
 class Settings(BaseSettings):
@@ -233,7 +310,7 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         faults = "; ".join(
             f"{'.'.join(map(str, item['loc']))}: {item['msg']}"
-            + ("" if item["type"] == "extra_forbidden" else f" (got {item['input']!r})")
+            + ("" if _is_told(item) else f" (got {item['input']!r})")
             for item in error.errors(include_url=False)
         )
         raise SettingsError(f"settings: {faults}") from error
@@ -243,6 +320,11 @@ def load_settings(**overrides: Any) -> Settings:
         raise SettingsError(f"settings: {config_path()} cannot be read: {error}") from error
     except SourceError as error:
         raise SettingsError(f"settings: {_one_line(error)}") from error
+
+
+def _is_told(item: ErrorDetails) -> bool:
+    """Whether the message names what is wrong: an unknown key, or a rule over several keys."""
+    return item["type"] == "extra_forbidden" or isinstance(item["input"], dict)
 
 
 def origins() -> dict[str, str]:

@@ -191,7 +191,7 @@ def make_run(planner: Planner, catalog: DescribedCatalog) -> Callable[[str], Awa
         planning=planner,
         chat=FirstChoice(),
         searcher=catalog,
-        ranker=StrategyChain([], fallback=0),
+        ranker=StrategyChain([]),
         writer=writer,
         principal=LOCAL,
         today=TODAY,

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.loosening import THRESHOLD
+from graph.nearest import nearest_titles
 from graph.planning import described
 from graph.searching import recalled
+from graph.shelves import kbs_of
 from graph.stages import stage, tell
 from graph.state import State, Turn
 from schemas.answers import Step
@@ -56,9 +60,13 @@ def cited(text: str, passages: int) -> tuple[int, ...]:
 async def _without_passages(
     state: State, runtime: Runtime[Context], language: Language, *, has_hits: bool
 ) -> str:
-    """What is said where no passage may carry an answer; empty if one may."""
+    """What is said where no passage is read for an answer: to a listing, and where none may
+    carry one. Empty if one may.
+    """
     zh = language == "zh"
-    plan = state["plan"]
+    plan, tally = state["plan"], state.get("tally")
+    if tally is not None:
+        return tally.text
     if plan.outcome is PlanOutcome.NOT_A_QUESTION:
         return "不客气，请继续提问。" if zh else "You are welcome. What would you like to know?"
     if plan.outcome is PlanOutcome.FAILED and not runtime.context.search_after_failure:
@@ -72,12 +80,21 @@ async def _without_passages(
         return ""
     kb = (await described(state, runtime)).name
     if plan.text:
+        nearest = _nearest_words(await nearest_titles(state, runtime.context), language)
         return (
-            f"在“{kb}”中没有找到符合条件的内容（{plan.text}）。"
+            f"在“{kb}”中没有找到符合条件的内容（{plan.text}）。{nearest}"
             if zh
-            else f"Nothing in {kb!r} matches ({plan.text})."
+            else f"Nothing in {kb!r} matches ({plan.text}).{nearest}"
         )
     return f"在“{kb}”中没有找到相关内容。" if zh else f"Nothing relevant was found in {kb!r}."
+
+
+def _nearest_words(titles: Sequence[str], language: Language) -> str:
+    if not titles:
+        return ""
+    if language == "zh":
+        return f"这些条件之外最接近的文档：{'、'.join(f'《{title}》' for title in titles)}。"
+    return f" The nearest outside these conditions: {'; '.join(titles)}."
 
 
 def _preface(state: State, language: Language) -> list[str]:
@@ -87,10 +104,12 @@ def _preface(state: State, language: Language) -> list[str]:
     steps: tuple[Step, ...] = state.get("steps", ())
     if steps:
         told = "；".join(step.words for step in steps) if zh else "; ".join(s.words for s in steps)
+        if all(step.action == THRESHOLD for step in steps):
+            why = "没有足够接近问题的内容" if zh else "Nothing is close enough to the question"
+        else:
+            why = "没有完全符合条件的文档" if zh else "No document meets all conditions"
         notes.append(
-            f"没有完全符合条件的文档（{told}）。最接近的结果：\n"
-            if zh
-            else f"No document meets all conditions ({told}). The nearest:\n"
+            f"{why}（{told}）。最接近的结果：\n" if zh else f"{why} ({told}). The nearest:\n"
         )
     if state["plan"].outcome is PlanOutcome.FAILED:
         notes.append(
@@ -104,7 +123,8 @@ def _preface(state: State, language: Language) -> list[str]:
 def _turn(state: State, text: str) -> Turn:
     """What the thread keeps. A turn that was no question keeps the conditions before it."""
     plan = state["plan"]
-    before = [turn for turn in state.get("turns", []) if turn.kb == state["kb"]]
+    kb = ", ".join(kbs_of(state))
+    before = [turn for turn in state.get("turns", []) if turn.kb == kb]
     conditions = tuple(c for c in plan.conditions if c.origin is Origin.MODEL)
     proposal = state.get("proposal")
     filter_ = any_of(*(branch.filter for branch in proposal.branches)) if proposal else EVERYTHING
@@ -113,7 +133,7 @@ def _turn(state: State, text: str) -> Turn:
     return Turn(
         question=state["question"],
         answer=text,
-        kb=state["kb"],
+        kb=kb,
         conditions=conditions,
         filter=filter_,
         doc_ids=tuple(dict.fromkeys(ref.doc_id for ref in state.get("hits", ()))),

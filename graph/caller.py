@@ -14,6 +14,8 @@ from schemas.loosen import Unit, units
 from schemas.mentions import Proposal
 from schemas.plan import Branch, Condition, Problem
 
+CONFLICT = "conflicts_with_caller"
+
 
 def added(filter_: Filter, caller: Filter, collection: Collection) -> Filter:
     """What a filter asks for beyond the caller's: only that can be loosened to any effect."""
@@ -88,7 +90,7 @@ def _conflict(
     said, given = to_text(unit.filter, collection), to_text(caller, collection)
     because = f" (from {words!r})" if words else ""
     return Problem(
-        code="conflicts_with_caller",
+        code=CONFLICT,
         message=f"{said}{because} cannot hold beside the given filter ({given}); it was left out",
         field=leaf.field,
         value=_plain(leaf.value),

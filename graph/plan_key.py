@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from graph.context import Context
 from graph.ports import Ask
+from graph.shelves import kbs_of
 from graph.state import State
 from schemas.collection import Collection
 from schemas.filters import EVERYTHING, dump_filter
@@ -32,8 +33,8 @@ async def plan_key(
     digest = "" if context.model_digest is None else await context.model_digest()
     parts: Mapping[str, Any] = {
         "ask": _ASK.dump_python(ask, mode="json"),
-        "scope": context.scope(state["kb"]).digest,
-        "collection": [state["kb"], collection.name, collection.version],
+        "scopes": [context.scope(kb).digest for kb in kbs_of(state)],
+        "collection": [*kbs_of(state), collection.name, collection.version],
         "mentions": [mention.model_dump(mode="json") for mention in state["mentions"]],
         "form": form.model_dump(mode="json"),
         "caller": dump_filter(state.get("caller", EVERYTHING)),

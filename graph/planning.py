@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -9,11 +10,13 @@ from langgraph.graph import END
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from graph.caller import added, beside_caller
+from graph.caller import CONFLICT, added, beside_caller
 from graph.context import Context
 from graph.plan_key import plan_key
 from graph.ports import Ask
 from graph.replying import filled
+from graph.scouting import send_scouts
+from graph.shelves import Shelf, bound_on, joined, kbs_of, shelves_of, union_of
 from graph.stages import stage, tell
 from graph.state import FRESH, State
 from graph.tokens import prompt_tokens
@@ -24,10 +27,12 @@ from schemas.errors import FilterError
 from schemas.facts import is_contradiction
 from schemas.filters import EVERYTHING, Filter, all_of, any_of, leaves
 from schemas.language import language_of
+from schemas.listing import Listing
 from schemas.mentions import Form, Proposal
 from schemas.normalise import normalise
 from schemas.operators import OPERATOR_TYPES, allowed_ops
 from schemas.plan import Branch, Condition, Mode, Origin, Plan, PlanOutcome, Problem
+from schemas.united import unfit
 
 PLANNING_MODES = (Mode.AUTO, Mode.SEMI_AUTO)
 
@@ -68,6 +73,8 @@ async def plan(state: State, runtime: Runtime[Context]) -> State:
         form, problems = await _fitting(form, ask, state, collection, context)
         reply, calls = None, 0
         if not problems:
+            if form is not None:
+                await send_scouts(state, context)
             reply, calls, problems = await filled(form, context)
         if form is not None and reply is None:
             proposal = Proposal(outcome=PlanOutcome.FAILED, query=state["question"])
@@ -105,13 +112,13 @@ async def _fitting(
 
 async def validate(
     state: State, runtime: Runtime[Context]
-) -> Command[Literal["search", "answer", "__end__"]]:
+) -> Command[Literal["enhance", "listing", "answer", "__end__"]]:
     """Check the proposal against the collection and make it the plan."""
     with stage("validate", state) as watch:
         context = runtime.context
         collection = await described(state, runtime)
         proposal = _checked(state, collection)
-        made = await _plan(state, proposal, collection, context)
+        made = await _plan(state, proposal, await shelves_of(state, context), context)
     made = made.model_copy(update={"timings_ms": watch.timings})
     tell("plan", made.model_dump(mode="json"))
     return Command(
@@ -127,14 +134,13 @@ async def validate(
 
 
 async def described(state: State, runtime: Runtime[Context]) -> Collection:
-    """The collection as this principal may know it (the catalog caches it)."""
-    context = runtime.context
-    return await context.catalog.describe(state["kb"], context.scope(state["kb"]))
+    """The collection as this principal may know it; of several knowledge bases, their union."""
+    return union_of(await shelves_of(state, runtime.context))
 
 
 def asked(state: State, context: Context) -> Ask:
     """What planning is told of this turn and of the thread before it."""
-    turns = [turn for turn in state.get("turns", []) if turn.kb == state["kb"]]
+    turns = [turn for turn in state.get("turns", []) if turn.kb == ", ".join(kbs_of(state))]
     return Ask(
         question=state["question"],
         today=context.today,
@@ -182,8 +188,10 @@ def _caller(state: State) -> Filter:
     return normalise(state.get("caller", EVERYTHING))
 
 
-async def _plan(state: State, proposal: Proposal, collection: Collection, context: Context) -> Plan:
-    caller, outcome = _caller(state), proposal.outcome
+async def _plan(
+    state: State, proposal: Proposal, shelves: Mapping[str, Shelf], context: Context
+) -> Plan:
+    caller, outcome, collection = _caller(state), proposal.outcome, union_of(shelves)
     if state["mode"] not in PLANNING_MODES and caller != EVERYTHING:
         outcome = PlanOutcome.PLANNED
     branches = tuple(
@@ -193,6 +201,8 @@ async def _plan(state: State, proposal: Proposal, collection: Collection, contex
     problems = (*state.get("model_problems", ()), *proposal.problems)
     problems = (*problems, *_contradictions(branches, collection))
     effective = normalise(any_of(*(branch.filter for branch in branches)))
+    described = [shelf.collection for shelf in shelves.values()]
+    problems = (*problems, *unfit(all_of(caller, effective), collection, described))
     cached = state.get("cached", False)
     asked_model = cached or bool(state.get("model_calls"))
     return Plan(
@@ -206,11 +216,18 @@ async def _plan(state: State, proposal: Proposal, collection: Collection, contex
         text=""
         if effective == EVERYTHING
         else to_text(effective, collection, language_of(state["question"])),
-        expression=await _expression(branches[0].filter, collection, context),
+        expression=await _expression(branches[0].filter, shelves, context),
         model=context.chat.name if asked_model else None,
         model_calls=state.get("model_calls", 0),
         cached=cached,
+        listing=_listing(proposal),
     )
+
+
+def _listing(proposal: Proposal) -> Listing | None:
+    """None where a condition was left out: its words are a subject again, to be searched for."""
+    left_out = any(problem.code == CONFLICT for problem in proposal.problems)
+    return None if left_out else proposal.listing
 
 
 def _contradictions(branches: tuple[Branch, ...], collection: Collection) -> list[Problem]:
@@ -225,8 +242,14 @@ def _contradictions(branches: tuple[Branch, ...], collection: Collection) -> lis
     ]
 
 
-async def _expression(filter_: Filter, collection: Collection, context: Context) -> str:
-    return await context.catalog.expression(bind(filter_, collection))
+async def _expression(filter_: Filter, shelves: Mapping[str, Shelf], context: Context) -> str:
+    """What the engine is given; of several knowledge bases, each different one."""
+    union = union_of(shelves)
+    told = [
+        await context.catalog.expression(bound_on(shelf, union, filter_))
+        for shelf in shelves.values()
+    ]
+    return joined(told)
 
 
 def _said_by_caller(caller: Filter) -> tuple[Condition, ...]:
@@ -252,14 +275,14 @@ def _model_branches(state: State, proposal: Proposal, collection: Collection) ->
 
 def _after_plan(
     state: State, made: Plan, context: Context
-) -> Literal["search", "answer", "__end__"]:
+) -> Literal["enhance", "listing", "answer", "__end__"]:
     if state.get("goal", "answer") == "plan":
         return END  # type: ignore[return-value]  # the constant is "__end__"
     if made.outcome is PlanOutcome.NOT_A_QUESTION:
         return "answer"
     if made.outcome is PlanOutcome.FAILED and not context.search_after_failure:
         return "answer"
-    return "search"
+    return "enhance" if made.listing is None else "listing"
 
 
 def _check_keys(state: State, collection: Collection) -> None:

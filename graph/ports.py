@@ -16,8 +16,10 @@ from pydantic import JsonValue
 from schemas.access import Principal, Scope
 from schemas.check import Bound
 from schemas.collection import Collection
+from schemas.enhanced import Enhanced, Enhancing
 from schemas.filters import EVERYTHING, Filter
 from schemas.hits import Hit, Passage
+from schemas.listing import Group, Listing
 from schemas.mentions import Form, Mention, Proposal
 from schemas.plan import Condition, Key, Mode, Problem
 from schemas.policy import Overrides
@@ -139,6 +141,18 @@ class Found:
     timings_ms: Mapping[str, float] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Listed:
+    """The first documents of a listing, each as its first passage, in the order asked for;
+    `total` counts all that match, `groups` are all groups, in no order.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    total: int = 0
+    groups: tuple[Group, ...] = ()
+    expression: str = ""
+
+
 class Searcher(Protocol):
     """Filtered search and look-up over one store."""
 
@@ -146,6 +160,12 @@ class Searcher(Protocol):
 
     async def count(self, kb: str, filter_: Bound, scope: Scope) -> int:
         """How many visible documents match."""
+        ...
+
+    async def listing(
+        self, kb: str, filter_: Bound, scope: Scope, listing: Listing, shown: int
+    ) -> Listed:
+        """All visible documents that match, counted exactly; the first `shown` of them."""
         ...
 
     async def passages(self, kb: str, ids: Sequence[str], scope: Scope) -> tuple[Passage, ...]:
@@ -186,6 +206,27 @@ class Wanted:
     top: int | None = None
     policy: Overrides | None = None
     collections: Mapping[str, Collection] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Worded:
+    """A question as enhancement sees it: `query` is the text that will be searched for,
+    `mentions` what planning found in it.
+    """
+
+    question: str
+    query: str
+    mentions: tuple[Mention, ...] = ()
+
+
+class Enhancer(Protocol):
+    """Adds words to a question, and labels it with values of the collection."""
+
+    async def enhance(
+        self, worded: Worded, collection: Collection, wanted: Enhancing
+    ) -> Enhanced:
+        """A part that fails is told in the result and left out; it raises for none of them."""
+        ...
 
 
 class Ranker(Protocol):

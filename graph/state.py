@@ -10,8 +10,10 @@ from typing import Annotated, Literal, TypedDict
 from pydantic import JsonValue
 
 from schemas.answers import Step
+from schemas.enhanced import Enhanced, Enhancements
 from schemas.filters import EVERYTHING, Filter
 from schemas.hits import HitRef
+from schemas.listing import Tally
 from schemas.mentions import Mention, Proposal
 from schemas.model import Shape
 from schemas.plan import Branch, Condition, Key, Mode, Plan, Problem, ResultOutcome
@@ -36,6 +38,7 @@ class Turn(Shape):
 class Input(TypedDict, total=False):
     question: str
     kb: str
+    kbs: tuple[str, ...]
     mode: Mode
     keys: tuple[Key, ...]
     caller: Filter
@@ -44,11 +47,13 @@ class Input(TypedDict, total=False):
     top: int | None
     policy: Overrides | None
     explain: bool
+    enhance: Enhancements | None
 
 
 class State(Input, total=False):
     """Each run starts its keys anew (FRESH); only `turns` lives as long as the thread. `boosts`
-    are the wishes of the plan: no hit is removed for want of them.
+    are the wishes of the plan: no hit is removed for want of them. `nearest` are passages outside
+    the model's conditions, where nothing meets them; no answer rests on them.
     """
 
     mentions: tuple[Mention, ...]
@@ -59,14 +64,17 @@ class State(Input, total=False):
     model_calls: int
     cached: bool
     model_problems: tuple[Problem, ...]
+    enhanced: Enhanced
     found: tuple[HitRef, ...]
     hits: tuple[HitRef, ...]
+    nearest: tuple[HitRef, ...]
     removed: dict[str, int]
     ranking_problems: tuple[Problem, ...]
     statistics: dict[str, JsonValue]
     expression: str
     steps: tuple[Step, ...]
     result: ResultOutcome | None
+    tally: Tally | None
     answer: str
     timings: dict[str, float]
     turns: Annotated[list[Turn], operator.add]
@@ -84,13 +92,16 @@ FRESH: State = {
     "model_calls": 0,
     "cached": False,
     "model_problems": (),
+    "enhanced": Enhanced(),
     "found": (),
     "hits": (),
+    "nearest": (),
     "removed": {},
     "ranking_problems": (),
     "statistics": {},
     "expression": "",
     "steps": (),
     "result": None,
+    "tally": None,
     "answer": "",
 }

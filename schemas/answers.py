@@ -9,6 +9,7 @@ from pydantic import Field as Attribute
 from pydantic import JsonValue
 
 from schemas.filters import EVERYTHING, Filter
+from schemas.listing import Group
 from schemas.model import Shape
 from schemas.plan import Condition, Plan, PlanOutcome, Problem, ResultOutcome
 
@@ -50,29 +51,53 @@ class Reference(Shape):
     metadata: Mapping[str, JsonValue] = Attribute(default_factory=dict)
 
 
+class FoundDocument(Shape):
+    """A document that the search found passages of: how many, and the score of the best."""
+
+    doc_id: str
+    kb: str
+    title: str
+    hits: int
+    score: float
+
+
 class SearchResult(Shape):
-    """Ranked passages with the filter that led to them."""
+    """Ranked passages with the filter that led to them. For a listing (`plan.listing`), `total`
+    counts all matching documents, of which `hits` are the first, and `text` is the answer.
+    `nearest` lie outside the model's conditions, shown where nothing meets them. `documents` are
+    all that were found before ranking, best first.
+    """
 
     question: str
     plan: Plan
     filter: FilterBlock
     hits: tuple[Reference, ...] = ()
+    nearest: tuple[Reference, ...] = ()
+    documents: tuple[FoundDocument, ...] = ()
     timings_ms: Mapping[str, float] = Attribute(default_factory=dict)
     explain: Mapping[str, JsonValue] | None = None
+    total: int | None = None
+    groups: tuple[Group, ...] = ()
+    text: str = ""
 
 
 class Answer(Shape):
-    """A finished answer; `cited` are the numbers of the references that its text uses."""
+    """A finished answer; `cited` are the numbers of the references that its text uses. `total`
+    and `groups` are those of a listing. The text rests on none of `nearest`, see SearchResult.
+    """
 
     question: str
     text: str
     references: tuple[Reference, ...] = ()
     cited: tuple[int, ...] = ()
+    nearest: tuple[Reference, ...] = ()
     plan: Plan
     filter: FilterBlock
     thread: str | None = None
     model: str | None = None
     timings_ms: Mapping[str, float] = Attribute(default_factory=dict)
+    total: int | None = None
+    groups: tuple[Group, ...] = ()
 
 
 class EventKind(StrEnum):

@@ -9,6 +9,9 @@ from pydantic import JsonValue
 
 from schemas.model import Shape
 
+Span = tuple[int, int]
+"""Beginning and end of a part of a text, in characters."""
+
 
 class Document(Shape):
     """A visible document without its text. `metadata` holds the values as people write them."""
@@ -44,12 +47,14 @@ class Passage(Shape):
 
 class Hit(Shape):
     """A passage found by a search. `score` orders hits (higher first, 0..1 after fusion);
-    `scores` names its parts, such as `dense` (cosine), `bm25`, `fused`.
+    `scores` names its parts, such as `dense` (cosine), `bm25`, `fused`. With a `span` the passage
+    holds only that part of its text.
     """
 
     passage: Passage
     score: float
     scores: Mapping[str, float] = Attribute(default_factory=dict)
+    span: Span | None = None
 
 
 class HitRef(Shape):
@@ -60,3 +65,11 @@ class HitRef(Shape):
     kb: str
     score: float
     scores: Mapping[str, float] = Attribute(default_factory=dict)
+    span: Span | None = None
+
+
+def excerpt(passage: Passage, span: Span | None) -> Passage:
+    """The passage with that part of its text; without a span as it is."""
+    if span is None:
+        return passage
+    return passage.model_copy(update={"text": passage.text[slice(*span)]})

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op, all_of, leaves
+from schemas.filters import EVERYTHING, AllOf, AnyOf, Compare, Filter, Not, Op, all_of, leaves
 
 _LOWER = (Op.GT, Op.GE)
 _UPPER = (Op.LT, Op.LE)
+
+Action = Literal["nearest", "widen", "boost", "drop"]
+"""What may become of a condition, the smallest change first: another value in its place, a wider
+range, a wish that excludes nothing, nothing.
+"""
+
+ACTIONS: tuple[Action, ...] = ("nearest", "widen", "boost", "drop")
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,22 @@ class Unit:
     @property
     def fields(self) -> frozenset[str]:
         return frozenset(leaf.field for leaf in leaves(self.filter))
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One change of a unit; `filter` is what stands in its place. All but `nearest` keep every
+    row that the unit kept.
+    """
+
+    action: Action
+    unit: Unit
+    filter: Filter = EVERYTHING
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether the condition excludes nothing any more."""
+        return self.filter == EVERYTHING
 
 
 def units(filter_: Filter) -> tuple[Unit, ...]:

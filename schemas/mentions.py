@@ -9,6 +9,7 @@ from pydantic import Field as Attribute
 from pydantic import JsonValue
 
 from schemas.filters import Filter
+from schemas.listing import Listing
 from schemas.model import Shape
 from schemas.plan import Branch, Condition, PlanOutcome, Problem
 
@@ -70,3 +71,4 @@ class Proposal(Shape):
     branches: tuple[Branch, ...] = ()
     conditions: tuple[Condition, ...] = ()
     problems: tuple[Problem, ...] = ()
+    listing: Listing | None = None

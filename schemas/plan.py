@@ -9,6 +9,7 @@ from pydantic import Field as Attribute
 from pydantic import JsonValue
 
 from schemas.filters import EVERYTHING, Filter, Op
+from schemas.listing import Listing
 from schemas.model import Shape
 
 
@@ -83,6 +84,7 @@ class Branch(Shape):
 class Plan(Shape):
     """The shape of `plan --json`; `query` and `filter` repeat those of the first branch.
     `cached`: the same question was planned before, and the model was not asked again.
+    `listing`: the filter answers the question alone, and nothing is searched for.
     """
 
     outcome: PlanOutcome
@@ -98,3 +100,4 @@ class Plan(Shape):
     model_calls: int = 0
     cached: bool = False
     timings_ms: Mapping[str, float] = Attribute(default_factory=dict)
+    listing: Listing | None = None

@@ -247,7 +247,7 @@ def make_context(store: MemoryStore) -> Callable[..., Context]:
             "planning": ScriptedPlanning(),
             "chat": ScriptedChat(),
             "searcher": store,
-            "ranker": StrategyChain([Packing(5, 4000)], fallback=2),
+            "ranker": StrategyChain([Packing()]),
             "writer": FirstSentences(),
             "principal": principal,
             "today": TODAY,

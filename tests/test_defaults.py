@@ -156,7 +156,7 @@ async def test_answers_show_the_words_and_filters_do_not_see_them(
     (reference,) = references(state["hits"], context)
     assert reference.metadata["category"] == "uncategorised"
     assert reference.metadata["pages"] == "unknown"
-    assert "category" not in context.passages["d4#0"].metadata
+    assert "category" not in context.passages["company", "d4#0"].metadata
 
 
 async def test_a_grant_on_the_word_opens_nothing(

@@ -220,6 +220,20 @@ def test_passages_get_fields_of_their_own() -> None:
     assert all(not chunk.metadata for chunk in with_chunk_fields(plain, (), (), document))
 
 
+def test_entities_are_whole_names_and_end_with_their_script() -> None:
+    text = "Nordlicht Systems于2025年 met Åke Öberg. The tenant of HR has 16 GB内存 in Chrome：管理"
+    plain = Splitter().split(text, outline(text))
+    document: dict[str, Any] = {
+        "language": "en",
+        "department": "HR",
+        "browser": "Chrom",
+        "tags": ["met", "管理"],
+        "version": "16",
+    }
+    (chunk,) = with_chunk_fields(plain, ("entities",), (), document)
+    assert chunk.metadata["entities"] == ["Nordlicht Systems", "Åke Öberg", "HR", "管理"]
+
+
 def test_a_field_of_another_type_keeps_its_values() -> None:
     text = "# A\nsome text"
     plain = Splitter().split(text, outline(text), pages=(0,))

@@ -25,7 +25,7 @@ from agent.planning.planner import Planner
 from agent.settings import PlanningSettings, Settings
 from agent.store.connection import Connection
 from agent.store.described import as_stored
-from agent.store.search import QueryEmbedder
+from agent.store.questions import QueryEmbedder
 from agent.store.store import MilvusStore
 from graph.build import build_graph
 from graph.context import Context

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.settings import load_settings, origins, snake_case
+from agent.settings import load_settings, origins
 from schemas.errors import SettingsError
+from schemas.policy import snake_case
 
 
 @pytest.fixture(autouse=True)

@@ -11,12 +11,18 @@ import typer
 from agent.cli.session import (
     FilterOption,
     Json,
-    Kb,
+    Kbs,
     KeysOption,
+    KeywordsOption,
+    LanguagesOption,
     ModeOption,
+    TagsOption,
     TodayOption,
+    UseKgOption,
     note,
+    parse_enhancements,
     parse_filter_option,
+    parse_kbs,
     parse_keys,
     parse_today,
     read_collection,
@@ -34,7 +40,7 @@ Top = Annotated[int | None, typer.Option("--top", min=1, max=1000, help="Passage
 
 def plan(
     question: Question,
-    kb: Kb = None,
+    kb: Kbs = None,
     collection: Annotated[
         Path | None, typer.Option("--collection", help="A described collection (JSON), no store.")
     ] = None,
@@ -61,11 +67,15 @@ def plan(
 
 def search(
     question: Question,
-    kb: Kb = None,
+    kb: Kbs = None,
     filter_: FilterOption = None,
     mode: ModeOption = None,
     keys: KeysOption = None,
     top: Top = None,
+    keywords: KeywordsOption = None,
+    languages: LanguagesOption = None,
+    tags: TagsOption = None,
+    use_kg: UseKgOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Scores by part, what was removed, timings.")
     ] = False,
@@ -75,14 +85,19 @@ def search(
     """Find passages under the planned filter."""
     from agent.cli.printing import search_text
 
-    options = {**_common(kb, mode, keys, filter_, today), "top": top, "explain": explain}
+    options = {
+        **_common(kb, mode, keys, filter_, today),
+        "top": top,
+        "explain": explain,
+        "enhance": parse_enhancements(keywords, languages, tags, use_kg),
+    }
     result = with_agent(lambda agent: agent.search(question, **options))
     show_json(result) if as_json else show(search_text(result))
 
 
 def ask(
     question: Question,
-    kb: Kb = None,
+    kb: Kbs = None,
     thread: Annotated[
         str | None, typer.Option("--thread", help="Keep a conversation under this name.")
     ] = None,
@@ -90,11 +105,20 @@ def ask(
     mode: ModeOption = None,
     keys: KeysOption = None,
     top: Top = None,
+    keywords: KeywordsOption = None,
+    languages: LanguagesOption = None,
+    tags: TagsOption = None,
+    use_kg: UseKgOption = None,
     today: TodayOption = None,
     as_json: Json = False,
 ) -> None:
     """Answer a question with citations."""
-    options = {**_common(kb, mode, keys, filter_, today), "top": top, "thread": thread}
+    options = {
+        **_common(kb, mode, keys, filter_, today),
+        "top": top,
+        "thread": thread,
+        "enhance": parse_enhancements(keywords, languages, tags, use_kg),
+    }
     if as_json:
         show_json(with_agent(lambda agent: agent.ask(question, **options)))
         return
@@ -122,12 +146,16 @@ async def _streamed(agent: Agent, question: str, options: dict[str, Any]) -> Non
 
 
 def _common(
-    kb: str | None, mode: str | None, keys: str | None, filter_: str | None, today: str | None
+    kb: list[str] | None,
+    mode: str | None,
+    keys: str | None,
+    filter_: str | None,
+    today: str | None,
 ) -> dict[str, Any]:
     from schemas.plan import Mode
 
     return {
-        "kb": kb,
+        "kbs": parse_kbs(kb),
         "mode": Mode(mode) if mode else None,
         "keys": parse_keys(keys),
         "filter": parse_filter_option(filter_),

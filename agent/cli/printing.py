@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from agent.cli.explained import explained_text
 from schemas.answers import SearchResult
+from schemas.language import language_of
+from schemas.listing import Listing
 from schemas.plan import Plan, PlanOutcome
 
 SNIPPET = 240
@@ -18,6 +21,8 @@ def plan_text(plan: Plan) -> str:
         f"search for {plan.query or '(everything that matches)'}",
     ]
     lines.append(f"filter     {plan.text or '(none)'}")
+    if plan.listing is not None:
+        lines.append(f"listing    {listing_words(plan.listing)}")
     for condition in plan.conditions:
         value = "" if condition.value is None else f" {condition.value!r}"
         because = f"   because of {condition.words!r}" if condition.words else ""
@@ -33,16 +38,39 @@ def plan_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def listing_words(listing: Listing) -> str:
+    """What is listed, such as `group by department` or `list by pages, descending, 3`."""
+    told: list[str] = [listing.kind.value]
+    if listing.group:
+        told.append(f"by {listing.unit or listing.group}")
+    if listing.sort is not None:
+        way = "descending" if listing.sort.descending else "ascending"
+        told.append(f"in order of {listing.sort.field or 'size'}, {way}")
+    if listing.limit is not None:
+        told.append(f"first {listing.limit}")
+    return "; ".join(told)
+
+
 def search_text(result: SearchResult) -> str:
-    """Ranked passages below the filter in words."""
+    """Ranked passages below the filter in words; of a listing, its answer."""
     lines = [filter_text(result.filter.model_dump(mode="json"))]
+    if result.plan.listing is not None:
+        lines += ["", result.text]
+        return "\n".join(lines + _why(result))
     for hit in result.hits:
         lines.append(f"\n[{hit.number}] {hit.title}   {hit.score:.3f}   {hit.source}")
         lines.append(f"    {about(hit.metadata)}")
         lines.append(f"    {snippet(hit.text)}")
-    if result.explain is not None:
-        lines += ["", *_explained(result.explain)]
-    return "\n".join(lines)
+    if result.nearest:
+        lines.append("\nOutside these conditions, nearest:")
+        lines += [f"  - {one.title} ({one.source})" for one in result.nearest]
+    return "\n".join(lines + _why(result))
+
+
+def _why(result: SearchResult) -> list[str]:
+    if result.explain is None:
+        return []
+    return ["", *explained_text(result.explain, language_of(result.question))]
 
 
 def filter_text(block: Mapping[str, Any]) -> str:
@@ -77,18 +105,3 @@ def snippet(text: str) -> str:
 def _short(value: Any) -> str:
     text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return text if len(text) <= 80 else f"{text[:80]}…"
-
-
-def _explained(explain: Mapping[str, Any]) -> list[str]:
-    lines = [f"expression: {explain['expression'] or '(none)'}"]
-    lines += [
-        f"  {number:2}. {one['score']:.3f}  "
-        + " ".join(f"{name}={score:.3f}" for name, score in one["scores"].items())
-        + f"  {one['title']} ({one['id']})"
-        for number, one in enumerate(explain["found"], start=1)
-    ]
-    removed = ", ".join(f"{name} {count}" for name, count in explain["removed"].items())
-    lines.append(f"removed by: {removed or 'nothing'}")
-    took = ", ".join(f"{name} {ms:.1f}" for name, ms in explain["timings_ms"].items())
-    lines.append(f"milliseconds: {took}")
-    return lines

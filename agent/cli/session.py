@@ -15,6 +15,7 @@ import typer
 if TYPE_CHECKING:
     from agent.app import Agent
     from schemas.collection import Collection
+    from schemas.enhanced import Enhancements
     from schemas.filters import Filter
     from schemas.plan import Key
 
@@ -23,6 +24,12 @@ T = TypeVar("T")
 ModeName = Literal["auto", "semi_auto", "manual", "off"]
 
 Kb = Annotated[str | None, typer.Option("--kb", help="Knowledge base; default from settings.")]
+Kbs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kb", help="Knowledge base; may be repeated, or comma separated. Default from settings."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 ModeOption = Annotated[
     ModeName | None, typer.Option("--mode", help="Who may set conditions; default from settings.")
@@ -35,6 +42,21 @@ KeysOption = Annotated[
 ]
 FilterOption = Annotated[
     str | None, typer.Option("--filter", help="A filter of your own, as JSON; always holds.")
+]
+KeywordsOption = Annotated[
+    bool | None,
+    typer.Option("--keywords/--no-keywords", help="Add the question's content words."),
+]
+LanguagesOption = Annotated[
+    str | None,
+    typer.Option("--languages", help="Also search in these languages, such as en,zh."),
+]
+TagsOption = Annotated[
+    bool | None, typer.Option("--tags/--no-tags", help="Label the question with known tags.")
+]
+UseKgOption = Annotated[
+    bool | None,
+    typer.Option("--use-kg/--no-use-kg", help="Prefer passages that share the question's names."),
 ]
 TodayOption = Annotated[
     str | None, typer.Option("--today", help="The day that 'last year' counts from (ISO).")
@@ -104,6 +126,34 @@ def parse_keys(text: str | None) -> tuple[Key, ...]:
             name, colon, op = item.rpartition(":")
             keys.append(Key(name=name, op=op_from(op)) if colon and name else Key(name=item))
     return tuple(keys)
+
+
+def parse_kbs(given: list[str] | None) -> tuple[str, ...]:
+    """Names from repeated options, each of which may list several."""
+    names = (name.strip() for one in given or () for name in one.split(","))
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def parse_enhancements(
+    keywords: bool | None, languages: str | None, tags: bool | None, use_kg: bool | None
+) -> Enhancements | None:
+    """What is said of enhancement, if anything is; UsageError names a language that is unknown."""
+    from schemas.enhanced import LANGUAGES, Enhancements
+    from schemas.errors import UsageError
+
+    codes = tuple(code.strip().lower() for code in (languages or "").split(",") if code.strip())
+    known = {str(code): code for code in LANGUAGES}
+    unknown = [code for code in codes if code not in known]
+    if unknown:
+        allowed = ", ".join(LANGUAGES)
+        raise UsageError(f"--languages: {unknown[0]!r} is not known; allowed: {allowed}")
+    said = Enhancements(
+        keywords=keywords,
+        cross_languages=None if languages is None else tuple(known[code] for code in codes),
+        tags=tags,
+        use_kg=use_kg,
+    )
+    return None if said == Enhancements() else said
 
 
 def parse_today(text: str | None) -> dt.date | None:

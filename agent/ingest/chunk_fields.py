@@ -35,9 +35,12 @@ _PLAIN = frozenset(
         "what also there here very use used using one two out over under about after before"
     )
 )
+_LATIN = r"A-Za-z0-9_\u00c0-\u024f"
+_PART = rf"[A-Z\u00c0-\u00d6\u00d8-\u00de][{_LATIN}'’-]{{1,30}}"
 _NAME = re.compile(
-    r"\b[A-Z][\w'’-]{1,30}(?:[ \t](?:(?:of|and|de|van|von|der)[ \t])?[A-Z][\w'’-]{1,30}){1,4}"
+    rf"(?<![{_LATIN}]){_PART}(?:[ \t](?:(?:of|and|de|van|von|der)[ \t])?{_PART}){{1,4}}"
 )
+_LIKE_A_NAME = re.compile(r"[A-Z\u00c0-\u00d6\u00d8-\u00de\u3040-\u30ff\u3400-\u9fff]")
 _QUOTED = re.compile(r"《([^《》\n]{2,40})》|「([^「」\n]{2,40})」")
 _OPENING = re.compile(
     r"(?:The|A|An|In|On|At|For|If|When|This|These|By|To|From|With|And|But|See)[ \t]+"
@@ -147,5 +150,13 @@ def _entities(text: str, document: Mapping[str, JsonValue]) -> Iterator[str]:
         yield match[1] or match[2]
     for value in document.values():
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, str) and 1 < len(item) <= _LONGEST_NAME and item in text:
+            if isinstance(item, str) and 1 < len(item) <= _LONGEST_NAME and _named(item, text):
                 yield item
+
+
+def _named(value: str, text: str) -> bool:
+    """Whether a value that is written like a name stands in a text, and not inside a word."""
+    if not _LIKE_A_NAME.search(value) or value not in text:
+        return False
+    inside = rf"(?<![{_LATIN}]){re.escape(value)}(?![{_LATIN}])"
+    return re.search(inside, text) is not None

@@ -14,6 +14,7 @@ from agent.planning.clearing import clears
 from agent.planning.form import asked_of, keyed, offered, settled
 from agent.planning.freshness import freshness
 from agent.planning.joins import Accepted, Joined, join
+from agent.planning.listings import listing_of
 from agent.planning.lists import aligned, follows
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.subject import subject
@@ -57,6 +58,7 @@ def make_proposal(
     accepted = _accepted(ask, collection, mentions, reply or {})
     before = () if clears(ask.question) else ask.history
     wishes = freshness(ask, collection, accepted)
+    listing = listing_of(ask.question, accepted, before, collection)
     if not accepted:
         query = subject(ask.question, (), before)
         return Proposal(
@@ -65,6 +67,7 @@ def make_proposal(
             branches=(Branch(query=query),),
             conditions=wishes,
             problems=problems,
+            listing=listing,
         )
     joined = join(ask.question, accepted, collection)
     query = subject(ask.question, accepted, before)
@@ -76,6 +79,7 @@ def make_proposal(
         branches=_branches(ask.question, query, joined),
         conditions=(*joined.conditions, *wishes),
         problems=(*problems, *told(ask, accepted)),
+        listing=listing,
     )
 
 

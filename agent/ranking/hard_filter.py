@@ -1,21 +1,26 @@
-"""Stage 10: passages with too little text to say anything."""
+"""Stage 10: passages that say too little."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from agent.ranking.strategy import RankingContext
-from schemas.hits import Hit
+from agent.ranking.density import density
+from agent.ranking.strategy import HARD_FILTER, RankingContext
+from schemas.hits import Hit, Passage
+from schemas.policy import Policy
+
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 
 class HardFilter:
-    """Keeps passages of at least `minimum` characters that are not white space."""
+    """Keeps passages with text, of a length within the policy's range and with enough
+    information in it. A passage that is its whole document may be of any length: there is no
+    longer one to find in its place.
+    """
 
     name = "hard_filter"
-    stage = 10
-
-    def __init__(self, minimum: int) -> None:
-        self._minimum = minimum
+    stage = HARD_FILTER
 
     def supports(self, context: RankingContext) -> bool:
         return True
@@ -24,5 +29,24 @@ class HardFilter:
         return [
             hit
             for hit in hits
-            if hit.passage.whole or len("".join(hit.passage.text.split())) >= self._minimum
+            if _says_enough(hit.passage, context.policy.for_document(hit.passage.metadata))
         ]
+
+
+def _says_enough(passage: Passage, policy: Policy) -> bool:
+    size = length(passage.text)
+    if size == 0:
+        return False
+    longest = policy.max_document_length
+    fits = size >= policy.min_document_length and (longest is None or size <= longest)
+    if not (fits or passage.whole):
+        return False
+    return density(passage.text) >= policy.min_information_density
+
+
+def length(text: str) -> int:
+    """Characters, where a run of white space counts as one, and a Chinese, Japanese or Korean
+    character, which says as much as two letters, as two.
+    """
+    plain = " ".join(text.split())
+    return len(plain) + len(_CJK.findall(plain))

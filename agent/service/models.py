@@ -8,6 +8,7 @@ from pydantic import Field
 
 from agent.requests import AskOptions
 from schemas.collection import Collection
+from schemas.enhanced import Enhancements
 from schemas.filters import EVERYTHING, Filter
 from schemas.model import Shape
 from schemas.plan import Key, Mode
@@ -18,6 +19,7 @@ class Question(Shape):
 
     question: str = Field(min_length=1, max_length=10_000)
     kb: str | None = None
+    kbs: tuple[str, ...] = Field((), max_length=32)
     mode: Mode | None = None
     keys: tuple[Key | str, ...] = ()
     filter: Filter = EVERYTHING
@@ -39,9 +41,11 @@ class PlanRequest(Question):
 class SearchRequest(Question):
     top: int | None = Field(None, ge=1, le=1000)
     explain: bool = False
+    enhance: Enhancements | None = None
 
 
 class AskRequest(Question):
     top: int | None = Field(None, ge=1, le=1000)
     thread: str | None = Field(None, min_length=1, max_length=200)
     stream: bool = False
+    enhance: Enhancements | None = None

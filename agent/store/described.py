@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.store.names import column_name
-from graph.ports import Found, Query
+from graph.ports import Found, Listed, Query
 from schemas.access import Scope
 from schemas.check import Bound
 from schemas.collection import Collection, Column, ColumnKind, Encoding, Field, FieldType
@@ -13,6 +13,7 @@ from schemas.compile.literals import is_identifier
 from schemas.compile.milvus import Dialect, split
 from schemas.errors import UsageError
 from schemas.hits import Passage
+from schemas.listing import Listing
 
 _KINDS: dict[FieldType, tuple[ColumnKind, Encoding]] = {
     FieldType.STRING: (ColumnKind.VARCHAR, Encoding.FOLDED),
@@ -67,6 +68,11 @@ class DescribedCatalog:
         raise self._refused()
 
     async def count(self, kb: str, filter_: Bound, scope: Scope) -> int:
+        raise self._refused()
+
+    async def listing(
+        self, kb: str, filter_: Bound, scope: Scope, listing: Listing, shown: int
+    ) -> Listed:
         raise self._refused()
 
     async def passages(self, kb: str, ids: Sequence[str], scope: Scope) -> tuple[Passage, ...]:

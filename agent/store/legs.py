@@ -7,14 +7,14 @@ They are two calls rather than one `hybrid_search`: that returns only the fused 
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from agent.store.bases import Bases
-from agent.store.reading import rows_by
 from agent.store.targets import Row, Target
 
 
@@ -42,15 +42,15 @@ async def search_legs(
     target: Target,
     expression: str,
     *,
-    text: str,
+    terms: str,
     vector: Sequence[float],
     depth: int,
 ) -> Candidates:
     """Both legs at once, each under the whole expression; the cosines of hits that only BM25
-    found are fetched, so that every candidate has one.
+    found are fetched, so that every candidate has one. `terms` are a question's as the BM25 index
+    takes them.
     """
     found = Candidates(depth)
-    terms = target.query_terms(text)
     legs = [_dense(bases, target, expression, vector, found)]
     if target.sparse is not None and terms:
         legs.append(_bm25(bases, target, expression, terms, found))
@@ -109,20 +109,45 @@ async def _complete(
     bases: Bases, target: Target, vector: Sequence[float], found: Candidates
 ) -> None:
     missing = [id_ for id_ in found.bm25 or () if id_ not in found.dense]
-    if not missing or target.dense is None or target.key != "id":
+    if not missing or target.dense is None:
         return
-    for row in await rows_by(bases, target.chunks, "id", missing, [target.dense]):
-        found.dense[row["id"]] = cosine(vector, row[target.dense])
+    started = time.perf_counter()
+    rows = await bases.read(
+        "get",
+        target.chunks,
+        ids=target.keys(missing),
+        output_fields=[target.key, target.dense],
+    )
+    found.dense.update(similarities(vector, rows, target))
+    found.timings_ms["complete"] = (time.perf_counter() - started) * 1000
+
+
+def similarities(
+    vector: Sequence[float], rows: Sequence[Row], target: Target
+) -> Mapping[str, float]:
+    """By row id, what the engine's own search would tell of these rows with their vectors."""
+    if not rows or target.dense is None:
+        return {}
+    asked = np.asarray(vector, np.float64)
+    stored = np.asarray([row[target.dense] for row in rows], np.float64)
+    match target.metric:
+        case "L2":
+            distances = ((stored - asked) ** 2).sum(axis=1)
+        case "IP":
+            distances = stored @ asked
+        case _:
+            sizes = np.linalg.norm(stored, axis=1) * np.linalg.norm(asked)
+            distances = np.divide(stored @ asked, sizes, out=np.zeros(len(rows)), where=sizes > 0)
+    return {
+        target.id_of(row): similarity(float(distance), target.metric)
+        for row, distance in zip(rows, distances, strict=True)
+    }
 
 
 def similarity(distance: float, metric: str) -> float:
-    """A distance as a similarity of at most 1: cosine as it is, inner product cut, L2 inverted."""
+    """A distance as a similarity of at most 1: cosine as it is, inner product cut, L2 (which
+    Milvus gives squared) inverted.
+    """
     if metric == "L2":
         return 1 / (1 + distance) * 2 - 1
     return max(-1.0, min(1.0, distance))
-
-
-def cosine(left: Sequence[float], right: Sequence[float]) -> float:
-    dot = math.fsum(a * b for a, b in zip(left, right, strict=True))
-    size = math.sqrt(math.fsum(a * a for a in left)) * math.sqrt(math.fsum(b * b for b in right))
-    return dot / size if size else 0.0

@@ -172,6 +172,7 @@ def to_passage(kb: str, row: Mapping[str, Any], document: Mapping[str, Any]) -> 
         text=row["text"],
         source=document["source"],
         chunk_index=row["chunk_index"],
+        whole=document["chunks"] == 1,
         heading=tuple(json.loads(row["heading"])),
         metadata=original(row),
     )

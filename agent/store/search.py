@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Sequence
-from typing import Protocol
 
 from agent.store.bases import Bases, Foreign
+from agent.store.checked import first_visible
 from agent.store.connection import CollectionMissing, Connection
 from agent.store.fusion import Fusion
 from agent.store.guard import Guard, guard
-from agent.store.legs import Candidates, cosine, search_legs
+from agent.store.legs import Candidates, search_legs, similarities
+from agent.store.listing import list_documents
+from agent.store.questions import QueryEmbedder, Questions
 from agent.store.reading import every, pages, rows_by
 from agent.store.rows import chunk_id
 from agent.store.targets import OwnTarget, Target, foreign_target
 from agent.store.walk import chunk_rows, document_rows, is_about_chunks
-from graph.ports import Found, Query
+from graph.ports import Found, Listed, Query
 from schemas.access import Scope
 from schemas.check import Bound, bind
 from schemas.filters import EVERYTHING
 from schemas.hits import Hit, Passage
-
-log = logging.getLogger(__name__)
+from schemas.listing import Listing
 
 DEPTH = 1_024
 """Candidates of a leg at most: what ranked search looks at."""
@@ -35,15 +34,7 @@ EXACT_ROWS = 2_048
 LOOKS = 3
 """How often a search is made again whose documents were replaced meanwhile."""
 
-REMEMBERED = 64
 LISTED = 512
-
-
-class QueryEmbedder(Protocol):
-    @property
-    def name(self) -> str: ...
-
-    async def embed_query(self, text: str) -> list[float]: ...
 
 
 class MilvusSearcher:
@@ -56,7 +47,7 @@ class MilvusSearcher:
         self._bases = Bases(connection)
         self._embedder = embedder
         self._fusion = fusion or Fusion()
-        self._vectors: OrderedDict[str, list[float]] = OrderedDict()
+        self._questions = Questions(embedder)
 
     async def search(self, query: Query, scope: Scope) -> Found:
         """At most `query.limit` hits, best first; without a text, the first passages of
@@ -79,6 +70,15 @@ class MilvusSearcher:
             return await self._count(kb, filter_, scope)
         except CollectionMissing:
             return await self._count(kb, filter_, scope)
+
+    async def listing(
+        self, kb: str, filter_: Bound, scope: Scope, listing: Listing, shown: int
+    ) -> Listed:
+        """All visible documents that match, counted exactly; the first `shown` of them."""
+        try:
+            return await self._all(kb, filter_, scope, listing, shown)
+        except CollectionMissing:
+            return await self._all(kb, filter_, scope, listing, shown)
 
     async def passages(self, kb: str, ids: Sequence[str], scope: Scope) -> tuple[Passage, ...]:
         """The visible ones of these passages, in the order asked for."""
@@ -139,61 +139,45 @@ class MilvusSearcher:
         timings: dict[str, float],
     ) -> list[Hit]:
         started = time.perf_counter()
-        vector = await self._vector(query.text)
+        vector = await self._questions.vector(query.text)
         timings["embed"] = (time.perf_counter() - started) * 1000
         target.check(len(vector), self._embedder.name)
         first = min(DEPTH, max(FIRST, 2 * query.limit))
         hits: list[Hit] = []
         for depth in dict.fromkeys((first, DEPTH)):
             found = await search_legs(
-                self._bases, target, expression, text=query.text, vector=vector, depth=depth
+                self._bases,
+                target,
+                expression,
+                terms=target.query_terms(f"{query.text} {query.terms}"),
+                vector=vector,
+                depth=depth,
             )
-            hits = await self._checked(target, allowed, found)
+            hits = await self._checked(target, allowed, found, query.limit)
             timings.update(found.timings_ms)
             if len(hits) >= query.limit or found.exhausted:
                 break
         if len(hits) < query.limit and not await self._connection.is_lite():
-            hits = await self._exact(target, allowed, expression, found, vector)
-        return hits[: query.limit]
-
-    async def _vector(self, text: str) -> list[float]:
-        """The text's embedding; loosening asks for the same one again and again."""
-        if text not in self._vectors:
-            self._vectors[text] = await self._embedder.embed_query(text)
-        self._vectors.move_to_end(text)
-        while len(self._vectors) > REMEMBERED:
-            self._vectors.popitem(last=False)
-        return self._vectors[text]
-
-    async def _checked(self, target: Target, allowed: Guard, found: Candidates) -> list[Hit]:
-        """Visible candidates that scope and filter keep, best first."""
-        visible = await target.visible(self._bases, list(found.rows.values()))
-        hits: list[Hit] = []
-        for id_, scores in self._fusion.fuse(found.dense, found.bm25).items():
-            passage = visible.get(id_)
-            if passage is None:
-                continue
-            if allowed.keeps(target.metadata(found.rows[id_])):
-                hits.append(Hit(passage=passage, score=scores["fused"], scores=scores))
-            elif allowed.complete:
-                log.error(
-                    "fault: %r returned a row against its filter, dropped: %s (%s)",
-                    target.chunks,
-                    id_,
-                    allowed.expression,
-                )
+            await self._exact(target, expression, found, vector)
+            hits = await self._checked(target, allowed, found, query.limit)
         return hits
+
+    async def _checked(
+        self, target: Target, allowed: Guard, found: Candidates, limit: int
+    ) -> list[Hit]:
+        fused = self._fusion.fuse(found.dense, found.bm25)
+        ranked = [(found.rows[id_], fused[id_]) for id_ in fused if id_ in found.rows]
+        return await first_visible(self._bases, target, allowed, ranked, limit)
 
     async def _exact(
         self,
         target: Target,
-        allowed: Guard,
         expression: str,
         found: Candidates,
         vector: Sequence[float],
-    ) -> list[Hit]:
-        """All matching rows scored one by one, if they are few: graph indexes lose hits under
-        a selective filter.
+    ) -> None:
+        """Score all matching rows one by one, if they are few: graph indexes lose hits under a
+        selective filter.
         """
         if target.dense is not None:
             fields = [*target.outputs, target.dense]
@@ -204,10 +188,8 @@ class MilvusSearcher:
                 budget -= len(rows)
                 if budget < 0 or len(rows) == EXACT_ROWS:
                     break
-                for row in rows:
-                    found.rows[target.id_of(row)] = row
-                    found.dense[target.id_of(row)] = cosine(vector, row[target.dense])
-        return await self._checked(target, allowed, found)
+                found.rows.update((target.id_of(row), row) for row in rows)
+                found.dense.update(similarities(vector, rows, target))
 
     async def _listed(self, query: Query, target: Target, allowed: Guard) -> list[Hit]:
         """The first passage of each matching document, by id, without scores."""
@@ -243,6 +225,16 @@ class MilvusSearcher:
     ) -> list[Passage]:
         chunks = await rows_by(self._bases, target.chunks, column, values, target.outputs)
         return list((await target.visible(self._bases, chunks)).values())
+
+    async def _all(
+        self, kb: str, filter_: Bound, scope: Scope, listing: Listing, shown: int
+    ) -> Listed:
+        target, allowed = await self._guarded(kb, filter_, scope)
+
+        async def count() -> int:
+            return await self._count(kb, filter_, scope)
+
+        return await list_documents(self._bases, target, allowed, listing, shown, count=count)
 
     async def _count(self, kb: str, filter_: Bound, scope: Scope) -> int:
         target, allowed = await self._guarded(kb, filter_, scope)

@@ -11,7 +11,8 @@ from agent.store.connection import Connection
 from agent.store.documents import MilvusDocuments
 from agent.store.fusion import Fusion
 from agent.store.library import MilvusLibrary
-from agent.store.search import MilvusSearcher, QueryEmbedder
+from agent.store.questions import QueryEmbedder
+from agent.store.search import MilvusSearcher
 
 
 @dataclass(frozen=True)

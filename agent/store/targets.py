@@ -71,6 +71,10 @@ class Target(ABC):
     def id_of(self, row: Row) -> str:
         return str(row[self.key])
 
+    def keys(self, ids: Sequence[str]) -> list[int] | list[str]:
+        """Row ids as the engine has them, without those that can be none."""
+        return list(ids)
+
 
 class OwnTarget(Target):
     """A knowledge base of ours: a row counts if its document is enabled and at its revision."""
@@ -108,7 +112,7 @@ class OwnTarget(Target):
 
     async def visible(self, bases: Bases, rows: Sequence[Row]) -> Mapping[str, Passage]:
         ids = {row["doc_id"] for row in rows}
-        fields = ["revision", "enabled", "title", "source"]
+        fields = ["revision", "enabled", "title", "source", "chunks"]
         found = await rows_by(bases, self.catalogue.documents, "id", ids, fields)
         documents = {row["id"]: row for row in found if row["enabled"]}
         passages: dict[str, Passage] = {}
@@ -163,10 +167,13 @@ class ForeignTarget(Target):
         found = {field.name: value_of(row, field) for field in self.collection.fields}
         return {name: value for name, value in found.items() if value is not None}
 
+    def keys(self, ids: Sequence[str]) -> list[int] | list[str]:
+        if not self.roles.numbered:
+            return list(ids)
+        return [int(id_) for id_ in ids if re.fullmatch(r"-?[0-9]{1,19}", id_)]
+
     async def rows(self, bases: Bases, ids: Sequence[str]) -> Sequence[Row]:
-        keys: list[int] | list[str] = list(ids)
-        if self.roles.numbered:
-            keys = [int(id_) for id_ in ids if re.fullmatch(r"-?[0-9]{1,19}", id_)]
+        keys = self.keys(ids)
         if not keys:
             return []
         found = await bases.read("get", self.chunks, ids=keys, output_fields=list(self.outputs))
@@ -189,6 +196,7 @@ class ForeignTarget(Target):
             title=text(self.roles.title) or self.document_of(row),
             text=text(self.roles.text),
             source=text(self.roles.source),
+            whole=self.roles.document == self.key,
             metadata=self.metadata(row),
         )
 

@@ -1,0 +1,1 @@
+"""What is added to a question before the search."""

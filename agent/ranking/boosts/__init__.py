@@ -1,0 +1,1 @@
+"""Small additions to the score of hits that are wished for."""

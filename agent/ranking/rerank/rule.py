@@ -1,0 +1,79 @@
+"""Reranking by rules that can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent.ranking.rerank.authority import Authority
+from agent.ranking.rerank.closeness import closeness
+from agent.ranking.rerank.coverage import coverage
+from agent.ranking.rerank.freshness import Freshness
+from agent.ranking.rerank.ordering import NAME, STAGE, best_first, rescored
+from agent.ranking.rerank.wording import asked_terms, said
+from agent.ranking.strategy import RankingContext
+from agent.settings import RerankSettings
+from schemas.hits import Hit
+
+
+@dataclass(frozen=True)
+class RuleFactors:
+    """Four numbers in 0..1."""
+
+    similarity: float
+    coverage: float
+    freshness: float
+    authority: float
+
+    @property
+    def total(self) -> float:
+        """In 0..1: the weights sum to 1."""
+        return (
+            0.5 * self.similarity
+            + 0.2 * self.coverage
+            + 0.2 * self.freshness
+            + 0.1 * self.authority
+        )
+
+
+class RuleReranker:
+    """Similarity, coverage of the question's terms, freshness and authority.
+
+    An undated document has freshness 0, neither a guessed date nor a share of the weight given
+    to the others: where no document has a date, freshness decides nothing. The best of the first
+    `rule_candidates` hits are kept, `rule_results` of them or as many as the call may show.
+    """
+
+    name = NAME
+    stage = STAGE
+
+    def __init__(self, settings: RerankSettings) -> None:
+        self._settings = settings
+
+    def supports(self, context: RankingContext) -> bool:
+        return context.policy.rerank_enabled
+
+    async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
+        candidates = hits[: self._settings.rule_candidates]
+        scored = (
+            rescored(hit, one.total, vars(one))
+            for hit, one in zip(candidates, self._factors(context, candidates), strict=True)
+        )
+        shown = max(context.policy.max_retrieval_results, context.wanted.top or 0)
+        keep = max(self._settings.rule_results, shown)
+        return [*best_first(scored), *hits[len(candidates) :]][:keep]
+
+    def _factors(self, context: RankingContext, hits: Sequence[Hit]) -> list[RuleFactors]:
+        wanted, settings = context.wanted, self._settings
+        query = asked_terms(wanted)
+        fresh = Freshness(wanted.collections, wanted.today, settings.date_field)
+        authority = Authority(wanted.collections, settings.authority, settings.official_field)
+        return [
+            RuleFactors(
+                similarity=near,
+                coverage=coverage(query, said(hit.passage)),
+                freshness=fresh.of(hit.passage) or 0.0,
+                authority=authority.of(hit.passage),
+            )
+            for hit, near in zip(hits, closeness(hits), strict=True)
+        ]
