@@ -33,6 +33,7 @@ _AFTER = re.compile(
 _ROLE = re.compile(r"\s+as\s+(?:the|an?|its|their)\s+", re.IGNORECASE)
 """What a name is: "Richmond as the away team"."""
 _RELATED = 1.1
+_WORD = 8
 _FAR = 60
 _ENDS_OPEN = re.compile(r"\b(?:by|from|to|at|in|of)$", re.IGNORECASE)
 """A field's name that waits for its value: "cartoons directed by …"."""
@@ -52,7 +53,7 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
             else _trailing(text[end : hit.start])
         )
         score = hit.weight * near
-        if hit.end > start and _ENDS_OPEN.search(text[: hit.end]):
+        if hit.end > start and _ENDS_OPEN.search(text[max(0, hit.end - _WORD) : hit.end]):
             score *= 0.2
         if hit.asked and not _adjoins(text, start, end, hit):
             score *= 0.25

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from agent.planning.facets import is_boolean
 from agent.planning.presence import find_presence
+from agent.planning.prose import is_prose
 from agent.planning.roles import role_bonus
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
 from agent.planning.use import NOT
@@ -25,7 +26,11 @@ _SURE_FLAG = 0.4
 
 def link_values(scene: Scene) -> Iterable[Found]:
     """Known values, however they are written."""
-    for match in scene.catalogue.values.find(scene.text, scene.question):
+
+    def holds(entry: Entry, start: int, end: int) -> bool:
+        return is_prose(scene.catalogue.fields[entry.field]) or _fits(scene, entry, start, end)
+
+    for match in scene.catalogue.values.find(scene.text, scene.question, holds):
         if _is_name_of_field(scene, match):
             continue
         near = scene.near(match.start, match.end)
@@ -39,7 +44,7 @@ def link_values(scene: Scene) -> Iterable[Found]:
                 + _role(scene, match, entry),
             )
             for entry in match.entries
-            if _fits(scene, entry, words, near.get(entry.field, 0.0))
+            if entry.field in scene.allowed and _fits(scene, entry, match.start, match.end)
         )
         if choices and not (words.isdigit() and _is_plain_number(scene, choices)):
             rank = 2 + match.score
@@ -54,12 +59,16 @@ def _role(scene: Scene, match: Match, entry: Entry) -> float:
     return 0.5 * role_bonus(scene.text, match.start, match.end, field)
 
 
-def _fits(scene: Scene, entry: Entry, words: str, near: float) -> bool:
-    """A title counts where it is written exactly, or where its field is named."""
-    if entry.field not in scene.allowed:
-        return False
-    titles = entry.field in scene.open and scene.catalogue.fields[entry.field].values
-    return not titles or near >= _NAMED or str(entry.value) == words
+def _fits(scene: Scene, entry: Entry, start: int, end: int) -> bool:
+    """A title counts where it is written exactly, or where its field is named; other prose only
+    where its field is named.
+    """
+    field = scene.catalogue.fields[entry.field]
+    if entry.field not in scene.open or not field.values:
+        return True
+    if str(entry.value) == scene.text[start:end] and not is_prose(field):
+        return True
+    return scene.near(start, end).get(entry.field, 0.0) >= _NAMED
 
 
 def _is_name_of_field(scene: Scene, match: Match) -> bool:

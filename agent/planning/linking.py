@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise, zip_longest
 
-from agent.planning.cues import Direction, negated, negations, preferred
+from agent.planning.cues import Direction, negated, negations, preferred, wished
 from agent.planning.dated import Calendar
+from agent.planning.facets import is_boolean
 from agent.planning.labelled import link_labelled
 from agent.planning.link_dates import link_dates
 from agent.planning.link_numbers import link_numbers
@@ -57,7 +58,7 @@ class Linker:
         loose = not story and negations(text) > sum(denied)
         prefix = "m" if turn == 0 else f"t{-turn}m"
         return tuple(
-            _mention(text, f, f"{prefix}{number}", turn, _hints(text, f, no, loose))
+            _mention(text, f, f"{prefix}{number}", turn, _hints(scene, f, no, loose))
             for number, (f, no) in enumerate(zip(kept, denied, strict=True), start=1)
         )
 
@@ -156,8 +157,12 @@ def _sparse(found: list[Found]) -> list[Found]:
     return found if len(names) <= MOST_NAMES else [f for f in found if f not in names]
 
 
-def _hints(text: str, found: Found, denied: bool, loose: bool) -> list[str]:
+def _hints(scene: Scene, found: Found, denied: bool, loose: bool) -> list[str]:
     """`loose`: some word of the text excludes something, and it is not clear what."""
+    text = scene.text
+    flag = found.kind is MentionKind.PERIOD or is_boolean(
+        scene.catalogue.fields[found.choices[0].field]
+    )
     hints = [word for word in found.hint.split() if word != NOT]
     if denied:
         hints.append(NOT)
@@ -165,7 +170,7 @@ def _hints(text: str, found: Found, denied: bool, loose: bool) -> list[str]:
         hints.append(MAYBE_NOT)
     if _is_certain(found, hints):
         hints.append(CERTAIN)
-    if preferred(text, found.start):
+    if preferred(text, found.start) or (wished(text, found.start) and (flag or denied)):
         hints.append(SOFT)
     return hints
 

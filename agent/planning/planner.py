@@ -11,6 +11,7 @@ from agent.planning.dated import Calendar
 from agent.planning.force import in_force
 from agent.planning.form import MOST_TURNS, make_form
 from agent.planning.linking import Linker
+from agent.planning.set_aside import set_aside
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.topics import still_meant
 from graph.ports import Ask
@@ -45,7 +46,7 @@ class Planner:
         if not allowed or is_small_talk(ask.question):
             return ()
         linker = self._linker(collection)
-        calendar = Calendar(ask.today, self._fiscal_start, self._day_first)
+        calendar = self._calendar(ask)
         earlier = () if clears(ask.question) else _earlier(ask, linker, calendar, allowed)
         return (*earlier, *linker.link(ask.question, calendar, allowed))
 
@@ -59,7 +60,12 @@ class Planner:
         mentions: Sequence[Mention],
         reply: Mapping[str, Any] | None,
     ) -> Proposal:
-        return make_proposal(ask, collection, mentions, reply)
+        made = make_proposal(ask, collection, mentions, reply)
+        aside = set_aside(ask.question, self._calendar(ask), _usable(ask, collection), mentions)
+        return made.model_copy(update={"problems": (*made.problems, *aside)})
+
+    def _calendar(self, ask: Ask) -> Calendar:
+        return Calendar(ask.today, self._fiscal_start, self._day_first)
 
     def _linker(self, collection: Collection) -> Linker:
         shape = tuple((field.name, field.type, len(field.values)) for field in collection.fields)

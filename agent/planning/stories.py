@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from agent.planning.affinity import STRONG
 from agent.planning.scene import Found, Scene
-from agent.planning.words import ENTITY_NOUNS, key
+from agent.planning.words import ENTITY_NOUNS, key, tokens
 from schemas.mentions import MentionKind
 
 STORY = 18
@@ -53,7 +53,12 @@ _KIND_AFTER = re.compile(r"\s+(?P<noun>[A-Za-z]+)")
 
 def is_story(scene: Scene) -> bool:
     """Whether a text is long and speaks of what is reported."""
-    return len(scene.question) >= STORY and _REPORTED.search(scene.text) is not None
+    return retells(scene.text)
+
+
+def retells(text: str) -> bool:
+    """The same of a bare text."""
+    return len(tokens(text)) >= STORY and _REPORTED.search(text) is not None
 
 
 def told(scene: Scene, found: Sequence[Found]) -> list[Found]:

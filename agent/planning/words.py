@@ -130,7 +130,7 @@ _FUNCTION = listed("""
     indicate identify provide calculate determine alphabetical
     alphabetically alphabetic ordered order each ids played everything
     anything something nothing thing stuff kind hi hello hey thanks thank ok okay good
-    great nice best interesting some one ones value corresponding different distinct again
+    great nice best interesting some one ones value corresponding neither different distinct again
     available information detail
     """)
 FUNCTION_WORDS = frozenset((*_FUNCTION, *map(singular, _FUNCTION)))
