@@ -122,7 +122,7 @@ _NEGATION_PRE = re.compile(
     r"(?:\s+(?:any|anything|the|those|ones?|a|an|from|in|by|of|for|on|with|at|is|are|was|were|be|been|being|to|end\s+up|"
     r"have|has|had|yet|as|written|made|published|authored|done|under|called|named|titled|located|produced|built|"
     r"living|based|including|include|contain(?:ing)?|having|among|classified|"
-    r"listed|tagged|filed|about|anywhere))*\s*[\"'“”‘’「《]?$",
+    r"listed|tagged|filed|about|anywhere|very|too|so|really|overly|particularly))*\s*[\"'“”‘’「《]?$",
     re.IGNORECASE,
 )
 _NEGATION_ZH_PRE = re.compile(
