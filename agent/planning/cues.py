@@ -128,7 +128,7 @@ _NEGATION_PRE = re.compile(
     r"(?:closed|opened|updated|released|created|issued|reviewed|changed|modified|finished|completed|"
     r"signed|started|approved|filed|paid)\s+(?:in|on|during|by)|"
     r"living|based|including|include|contain(?:ing)?|having|among|classified|"
-    r"listed|tagged|filed|about|anywhere))*\s*[\"'“”‘’「《]?$",
+    r"listed|tagged|filed|about|anywhere|very|too|so|really|overly|particularly))*\s*[\"'“”‘’「《]?$",
     re.IGNORECASE,
 )
 _NEGATION_ZH_PRE = re.compile(

@@ -82,6 +82,8 @@ health | 健康 | 医疗
 science | 科学
 politics | 政治
 economy | economics | economic | 经济
+music | concert | concerts
+place of worship | religious | religious site
 english | 英文 | 英语
 chinese | 中文 | 汉语
 black | 黑色
@@ -115,6 +117,7 @@ author | writer | written by | write | wrote | written | authored | co-wrote | b
 date | created | create | published | publish | released | issued | dated | 发布 | 创建 | 日期
 department | division | team | 部门
 category | kind | sort | type | genre | 类别 | 类型 | 种类 | 分类
+category | cuisine | 菜系
 status | state | stage | 状态
 topic | subject | area | tag | 主题 | 标签 | 话题
 source | outlet | publisher | reported by | according to | 来源 | 据

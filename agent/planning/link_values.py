@@ -12,16 +12,29 @@ from agent.planning.roles import role_bonus
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
 from agent.planning.use import NOT
 from agent.planning.values import Entry, Match
+from agent.planning.words import name_words
 from schemas.mentions import Choice, MentionKind
 
 _FEW_VALUES = 20
 _ATTRIBUTE = re.compile(
     r"\s*(?:and\s+)?(?:what|when|where|how|which|is|are|does|do|may\s+i|can\s+you\s+tell)\b"
-    r"(?!\s+(?:you|there|about|any))|.*(?:多少|几点|怎么样|是不是|吗)",
+    r"(?!\s+(?:you|there|about|any|can\s+(?:i|we)|could\s+(?:i|we)))|.*(?:多少|几点|怎么样|是不是|吗)",
     re.IGNORECASE,
 )
 _NAMED = 0.3
 _SURE_FLAG = 0.4
+_OWN = 0.9
+_VAGUE = re.compile(
+    r"(?:options?|choices?|services?|alternatives?|facilit(?:y|ies))", re.IGNORECASE
+)
+"""Words of a field's name that say nothing alone: "other options", for `vegetarian_options`."""
+_FREE = re.compile(r"\bfree\b", re.IGNORECASE)
+_UNPAID = re.compile(
+    r"\b(?:(?:without|no)\s+(?:an?\s+|any\s+|the\s+)?(?:entry|entrance|admission)\s+(?:fees?|charges?|costs?)"
+    r"|(?:without|not?|(?:do|does)n['’]t)\s+(?:(?:have|need|want)\s+to\s+)?pay(?:ing)?(?:\s+(?:for\s+)?(?:an?\s+|the\s+)?"
+    r"(?:entry|entrance|admission|anything|to\s+(?:enter|get\s+in)))?|free\s+of\s+charge)\b",
+    re.IGNORECASE,
+)
 
 
 def link_values(scene: Scene) -> Iterable[Found]:
@@ -97,10 +110,25 @@ def link_flags(scene: Scene, found: Sequence[Found]) -> Iterable[Found]:
         free = all(one.apart(hit.start, hit.end) for one in found) and not (
             scene.earlier and _asks_about_result(scene.text, hit.start)
         )
-        if free and is_boolean(field) and hit.weight >= _SURE_FLAG:
+        vague = hit.weight < _OWN and _VAGUE.fullmatch(scene.text[hit.start : hit.end])
+        if free and not vague and is_boolean(field) and hit.weight >= _SURE_FLAG:
             choice = Choice(field=hit.field, value=None, score=hit.weight)
             hint = NOT if hit.denied else ""
             yield Found(MentionKind.VALUE, hit.start, hit.end, (choice,), hint, hit.weight)
+
+
+def link_unpaid(scene: Scene) -> Iterable[Found]:
+    """What costs nothing, over a yes-or-no field that says so: "without an entry fee"."""
+    names = [
+        name
+        for name in sorted(scene.allowed)
+        if _FREE.search(name_words(name)) and is_boolean(scene.catalogue.fields[name])
+    ]
+    if len(names) != 1:
+        return
+    for match in _UNPAID.finditer(scene.text):
+        choice = Choice(field=names[0], value=None, score=_OWN)
+        yield Found(MentionKind.VALUE, *match.span(), (choice,), rank=_OWN)
 
 
 def _asks_about_result(text: str, start: int) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 from agent.planning.assemble import make_proposal
 from agent.planning.clearing import clears, since_cleared
 from agent.planning.dated import Calendar
+from agent.planning.dismissed import without
+from agent.planning.echoes import echoed
 from agent.planning.force import in_force
 from agent.planning.form import MOST_TURNS, make_form
 from agent.planning.linking import Linker
@@ -48,7 +50,8 @@ class Planner:
         linker = self._linker(collection)
         calendar = self._calendar(ask)
         earlier = () if clears(ask.question) else _earlier(ask, linker, calendar, allowed)
-        return (*earlier, *linker.link(ask.question, calendar, allowed))
+        now = linker.link(ask.question, calendar, allowed)
+        return (*earlier, *echoed(ask.question, now, earlier))
 
     def form(self, ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Form | None:
         return make_form(ask, collection, mentions, _usable(ask, collection))
@@ -96,12 +99,15 @@ def _earlier(
 ) -> tuple[Mention, ...]:
     """What may still hold of the turns before the question."""
     history = since_cleared(ask.history)
-    meant = still_meant(history, ask.question, linker.is_value)
+    meant = still_meant(history, ask.question, linker.is_value, linker.kind)
     if ask.previous:
-        return in_force(ask.previous, ask.filter, allowed) if not meant or meant[-1] else ()
+        stays = not meant or (meant[-1] if linker.kind is None else any(meant))
+        held = in_force(ask.previous, ask.filter, allowed) if stays else ()
+        return without(linker.waived(ask.question, calendar, allowed), held)
     recent = [*zip(history, meant, strict=True)][-MOST_TURNS:]
-    return tuple(
-        mention
-        for back, (text, still) in zip(range(len(recent), 0, -1), recent, strict=True)
-        for mention in (linker.link(text, calendar, allowed, turn=-back) if still else ())
-    )
+    found: tuple[Mention, ...] = ()
+    for back, (text, still) in zip(range(len(recent), 0, -1), recent, strict=True):
+        if still:
+            found = without(linker.waived(text, calendar, allowed), found)
+            found += echoed(text, linker.link(text, calendar, allowed, turn=-back), found)
+    return without(linker.waived(ask.question, calendar, allowed), found)

@@ -40,7 +40,7 @@ _SYMBOLIC = re.compile(
     r"\\\w|[A-Za-z]+[-–./]?\d[\w\-–./:]*|\d+[A-Z]+\w*|\d[\d.,]*(?:[-–—/:]\d[\d.]*)+|[A-Za-z]{1,6}-\d+\w*|[–—-]"
 )
 _PAREN = re.compile(r"\s?[(（][^()（）]{1,30}[)）]")
-_STATE = re.compile(r",\s[A-Z]{2,3}\b|,\s[A-Z][a-z]+(?=\s*[.?!]?\s*$|[.?])")
+_STATE = re.compile(r",\s[A-Z]{2,3}\b|,\s[A-Z][a-z]+(?=\s*(?:,?\s*please\s*)?[.?!]?\s*$|[.?])")
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ def find_names(text: str, taken: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
 
 
 _ABBREVIATED = re.compile(r"\b(?:[A-Z]|St|Dr|Mr|Mrs|Ms|Mt|Ft|Jr|Sr|No|Prof)\.$")
+_JUNIOR = re.compile(r"\s[JS]r\.$", re.IGNORECASE)
 _CONNECTED = re.compile(r"\s*(?:[.&'’\-–/]\s*)?|\s*,\s+(?=Jr)")
 _PIECE = re.compile(
     rf"[^\W_{CJK}](?:(?:(?!['’]s\b)[\w'’.+/:%#-])*[^\W_{CJK}%+#])?[%+#]?(?:['’]s(?=\s+[A-Z]))?|&"
@@ -181,7 +182,7 @@ def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
         capitals = capitals if follows else capitals[1:]
     if capitals:
         run = run[capitals[0] : capitals[-1] + 1]
-    while run and text[run[-1][0] : run[-1][1]].lower() in _CONNECTORS:
+    while run and text[run[-1][0] : run[-1][1]] in _CONNECTORS:
         run = run[:-1]
     while len(run) > 1 and not capitals and _is_thing(text, run):
         run = run[:-1]
@@ -224,6 +225,8 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
         end -= 1
     if text[start:end].endswith(("'s", "’s")):
         end -= 2
+    if _JUNIOR.search(text, start, end + 1):
+        end += 1
     return start, end
 
 

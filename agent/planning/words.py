@@ -72,10 +72,18 @@ def unaccented(text: str) -> str:
     ).translate(_LETTERS)
 
 
+_IE = frozenset(
+    listed("movies cookies calories zombies hoodies selfies brownies smoothies rookies")
+)
+"""Plurals of words that end with -ie."""
+
+
 def singular(word: str) -> str:
     """An English plural without its ending; other words as they are."""
     if len(word) < 4 or not word.isascii() or not word.endswith("s"):
         return word
+    if word in _IE:
+        return word[:-1]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "sses", "xes", "zes")):
@@ -131,7 +139,9 @@ _FUNCTION = listed("""
     alphabetically alphabetic ordered order each ids played everything
     anything something nothing thing stuff kind hi hello hey thanks thank ok okay good
     great nice best interesting some one ones value corresponding neither different distinct again
-    available information detail
+    available information detail alternative keep mind sound pretty
+    instead rather actually better fine eat try
+    myself yourself himself herself ourselves themselves
     """)
 FUNCTION_WORDS = frozenset((*_FUNCTION, *map(singular, _FUNCTION)))
 """Words that carry no subject: grammar, and the verbs and nouns of asking."""
