@@ -33,7 +33,7 @@ _AFTER = re.compile(
 _ROLE = re.compile(r"\s+as\s+(?:the|an?|its|their)\s+", re.IGNORECASE)
 """What a name is: "Richmond as the away team"."""
 _RELATED = 1.1
-_WORD = 8
+_WORD = 16
 _FAR = 60
 _ENDS_OPEN = re.compile(r"\b(?:by|from|to|at|in|of)$", re.IGNORECASE)
 """A field's name that waits for its value: "cartoons directed by …"."""
@@ -47,7 +47,7 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
             continue
         near = (
             _RELATED
-            if _relates(hit, start, hits)
+            if hit.end < start and _relates(text, hit, start, hits)
             else _leading(text[hit.end : start])
             if hit.end <= start
             else _trailing(text[end : hit.start])
@@ -62,13 +62,14 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
     return scores
 
 
-def _relates(hit: FacetHit, start: int, hits: Sequence[FacetHit]) -> bool:
-    """A verb of a relation, with only the name of another field between: "replace PEP 345"."""
-    return any(
-        other.start - hit.end == 1 and start - other.end == 1 and other.field != hit.field
-        for other in hits
-        if not any(h.start <= hit.start and h.end == other.end for h in hits)
-    )
+def _relates(text: str, hit: FacetHit, start: int, hits: Sequence[FacetHit]) -> bool:
+    """Only the name of another field between: "replaces PEP 345" is about what is replaced."""
+    gap = text[hit.end : start]
+    if len(gap) > _WORD or not gap.strip().isalpha() or len(gap) != len(gap.strip()) + 2:
+        return False
+    between = [h for h in hits if h.start == hit.end + 1 and h.end == start - 1]
+    longer = any(h.start <= hit.start and h.end == start - 1 for h in hits)
+    return not longer and any(other.field != hit.field for other in between)
 
 
 def _adjoins(text: str, start: int, end: int, hit: FacetHit) -> bool:

@@ -16,7 +16,7 @@ from agent.planning.roles import is_kind
 from agent.planning.scene import Found, Scene, ranked
 from agent.planning.tables import listed
 from agent.planning.topics import kind_of
-from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, key, name_words
+from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, key, name_words, preceding
 from schemas.mentions import Choice, MentionKind
 
 _MUCH, _LITTLE = 0.35, 0.1
@@ -66,7 +66,7 @@ def preferring(scene: Scene, found: Found, others: Sequence[Found], own: int | N
 
 
 def _name_bonus(scene: Scene, found: Found, own: int | None) -> Callable[[str], float]:
-    before, words = scene.text[: found.start], scene.text[found.start : found.end]
+    before, words = preceding(scene.text, found.start), scene.text[found.start : found.end]
     fields = [name_words(choice.field) for choice in found.choices]
     person = _PERSON.fullmatch(words) is not None and any(_PEOPLE.search(f) for f in fields)
     wanted: list[tuple[re.Pattern[str] | None, float]] = []
@@ -111,12 +111,12 @@ def _whole(scene: Scene, found: Found, others: Sequence[Found]) -> Found:
     without the fondness itself: "I love science fiction".
     """
     fond = _FONDLY.match(scene.text, found.start, found.end)
-    if fond is not None and _OF_ONE.search(scene.text[: found.start]):
+    if fond is not None and _OF_ONE.search(preceding(scene.text, found.start)):
         choices = _worded(found, scene.text[fond.end() : found.end])
         found = replace(found, start=fond.end(), choices=choices)
     after = _GOES_ON.match(scene.text, found.end)
     words = scene.text[found.start : found.end]
-    if after is None or not _FOND.search(scene.text[: found.start]) or words.islower():
+    if after is None or not _FOND.search(preceding(scene.text, found.start)) or words.islower():
         return found
     start, end = after.span("noun")
     grammar = key(after["noun"]) in _GRAMMAR

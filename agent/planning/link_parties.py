@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from agent.planning.numbers import find_numbers
 from agent.planning.scene import NUMBERS, Found, Scene
-from agent.planning.words import name_words
+from agent.planning.words import name_words, preceding
 from schemas.collection import Field, FieldType
 from schemas.mentions import Choice, MentionKind
 
@@ -43,7 +43,7 @@ def link_parties(scene: Scene) -> Iterable[Found]:
         if not whole or number.upper is not None or number.direction is not None:
             continue
         after = scene.text[number.end :]
-        counted = _FOR.search(scene.text[: number.start]) and _ENDS.match(after)
+        counted = _FOR.search(preceding(scene.text, number.start)) and _ENDS.match(after)
         if counted or _TICKETS.match(after):
             value = _value(scene, field, number.value)
             if value is not None:

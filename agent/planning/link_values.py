@@ -12,7 +12,7 @@ from agent.planning.roles import role_bonus
 from agent.planning.scene import NUMBERS, Found, Scene, ranked
 from agent.planning.use import NOT
 from agent.planning.values import Entry, Match
-from agent.planning.words import name_words
+from agent.planning.words import name_words, preceding
 from schemas.mentions import Choice, MentionKind
 
 _FEW_VALUES = 20
@@ -133,7 +133,7 @@ def link_unpaid(scene: Scene) -> Iterable[Found]:
 
 def _asks_about_result(text: str, start: int) -> bool:
     """An earlier turn that asked what something found is like: "Is the entrance free?"."""
-    sentence = re.split(r"[.!?。！？]", text[:start])[-1]
+    sentence = re.split(r"[.!?。！？]", preceding(text, start))[-1]
     return _ATTRIBUTE.match(sentence) is not None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.planning.numerals import ENGLISH
 from agent.planning.spans_zh import pieces
 from agent.planning.tables import listed
-from agent.planning.words import CJK, ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key
+from agent.planning.words import CJK, ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key, preceding
 
 _QUOTED = re.compile(
     r'"(?P<a>[^"\n]{1,200})"|“(?P<b>[^”\n]{1,200})”|「(?P<c>[^」\n]{1,200})」'
@@ -130,7 +130,7 @@ _HAN = re.compile(rf"[{CJK}A-Za-z0-9·]+")
 def _is_connected(text: str, end: int, start: int) -> bool:
     gap = text[end:start]
     if gap.strip() == ".":
-        return _ABBREVIATED.search(text[: end + 1]) is not None
+        return _ABBREVIATED.search(preceding(text, end + 1)) is not None
     return _CONNECTED.fullmatch(gap) is not None
 
 
@@ -170,7 +170,7 @@ def _is_subject(text: str, start: int, word: str) -> bool:
     if _MEASURED.fullmatch(word) or plain in _UNNAMED or (plain in ENGLISH and word.islower()):
         return False
     if plain in FUNCTION_WORDS or key(word) in FUNCTION_WORDS:
-        at_start = start == 0 or text[:start].rstrip()[-1:] in ".?!:,"
+        at_start = start == 0 or preceding(text, start).rstrip()[-1:] in ".?!:,"
         return word[0].isupper() and not at_start and plain not in ("i", "a") and "'" not in word
     return True
 
@@ -202,7 +202,7 @@ def _is_thing(text: str, run: Sequence[tuple[int, int]]) -> bool:
 
 def _starts_sentence(text: str, start: int, end: int) -> bool:
     """A capital that says nothing: the first word of a sentence, unless it is all capitals."""
-    before = text[:start].rstrip()
+    before = preceding(text, start).rstrip()
     first = not before or (before[-1] in ".?!" and not _ABBREVIATED.search(before))
     return first and not text[start:end].isupper()
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from agent.planning.affinity import STRONG
 from agent.planning.scene import Found, Scene
-from agent.planning.words import ENTITY_NOUNS, key, tokens
+from agent.planning.words import ENTITY_NOUNS, key, preceding, tokens
 from schemas.mentions import MentionKind
 
 STORY = 18
@@ -74,7 +74,7 @@ def told(scene: Scene, found: Sequence[Found]) -> list[Found]:
             case MentionKind.VALUE:
                 keep = one in named
             case MentionKind.PERIOD:
-                keep = single and _DATED.search(scene.text[: one.start]) is not None
+                keep = single and _DATED.search(preceding(scene.text, one.start)) is not None
             case MentionKind.SPAN:
                 keep = one in named or _is_labelled(scene, one)
             case _:
@@ -86,7 +86,7 @@ def told(scene: Scene, found: Sequence[Found]) -> list[Found]:
 
 def _is_attributed(scene: Scene, found: Found) -> bool:
     """Right behind "reported by" or "according to", or right before "article"."""
-    before, after = scene.text[: found.start], scene.text[found.end :]
+    before, after = preceding(scene.text, found.start), scene.text[found.end :]
     return _SOURCE_OF.search(before) is not None or _ITS_REPORT.match(after) is not None
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from agent.planning.tables import listed
-from agent.planning.words import name_words
+from agent.planning.words import name_words, preceding
 from schemas.collection import Field
 
 _KINDS = (
@@ -61,7 +61,7 @@ def topic(text: str, is_value: Callable[[str], bool], *, asked: bool = True) -> 
     found = [
         _WORD[match.group().lower()]
         for match in _NOUN.finditer(text)
-        if not is_value(match.group()) and not _NEARBY.search(text[: match.start()])
+        if not is_value(match.group()) and not _NEARBY.search(preceding(text, match.start()))
     ]
     return found[-1] if found else None
 

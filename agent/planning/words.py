@@ -48,6 +48,17 @@ def keys(text: str) -> tuple[str, ...]:
     return tuple(key(found.group()) for found in _TOKEN.finditer(text))
 
 
+REACH = 240
+"""Characters before a word within which anything can say something of it."""
+
+
+def preceding(text: str, start: int, reach: int = REACH) -> str:
+    """What stands before a place, as far as it matters: all of it, or an ellipsis and the last
+    `reach` characters, so that a long text costs no more per word than a short one.
+    """
+    return text[:start] if start <= reach else f"…{text[start - reach : start]}"
+
+
 def has_cjk(text: str) -> bool:
     return bool(_CJK_CHAR.search(text))
 
