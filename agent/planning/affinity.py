@@ -34,7 +34,7 @@ _ROLE = re.compile(r"\s+as\s+(?:the|an?|its|their)\s+", re.IGNORECASE)
 """What a name is: "Richmond as the away team"."""
 _RELATED = 1.1
 _WORD = 16
-_FAR = 60
+_FAR, _AFAR = 60, 0.05
 _ENDS_OPEN = re.compile(r"\b(?:by|from|to|at|in|of)$", re.IGNORECASE)
 """A field's name that waits for its value: "cartoons directed by …"."""
 
@@ -45,8 +45,11 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
     for hit in hits:
         if hit.start < end and start < hit.end:
             continue
+        apart = max(start - hit.end, hit.start - end)
         near = (
-            _RELATED
+            _AFAR
+            if apart > _FAR
+            else _RELATED
             if hit.end < start and _relates(text, hit, start, hits)
             else _leading(text[hit.end : start])
             if hit.end <= start
@@ -81,8 +84,6 @@ def _adjoins(text: str, start: int, end: int, hit: FacetHit) -> bool:
 
 def _leading(gap: str) -> float:
     """How well words between a field's name and the mention bind them: "Venue is …"."""
-    if len(gap) > _FAR:
-        return 0.05
     if _LINK_ZH.fullmatch(gap):
         return 1.0
     if _BREAK.search(gap):
@@ -96,8 +97,6 @@ def _leading(gap: str) -> float:
 
 def _trailing(gap: str) -> float:
     """How well words between the mention and a field's name bind them: "4 cylinders"."""
-    if len(gap) > _FAR:
-        return 0.05
     if _ROLE.fullmatch(gap):
         return 1.05
     if _AFTER.fullmatch(gap):

@@ -45,6 +45,8 @@ _COMPOUND = re.compile(
 _IN_CITY = re.compile(
     r"\b(?:in|to|from|at|near|around)\s+[\w'’-]+(?:\s+[\w'’-]+)?\s+$", re.IGNORECASE
 )
+_HEAD_ZH = re.compile(r"(?:有(?:哪|什么|多少|几)|吗|呢|是什么|都|[，。？！,?]|$)")
+"""After what is looked for: 华为的工单 | 有哪些."""
 _ADVERBIAL = re.compile(r"[a-z]+ly\b")
 _GOVERNS = re.compile(r"of\b")
 """A word in lower case with something of its own is no value: "the administrations of …"."""
@@ -223,6 +225,8 @@ def _worth_asking(scene: Scene, span: Span, best: float, marked: bool) -> bool:
     """
     text = scene.text
     if has_cjk(span.text):
+        if _HEAD_ZH.match(text, span.end) and text[: span.start].endswith("的"):
+            return False
         return best >= _NAMED or is_named_zh(text, span.start, span.end)
     several, before = " " in span.text, preceding(text, span.start)
     after = text[span.end :].strip(' "')

@@ -10,7 +10,7 @@ from agent.planning.dated import Calendar
 from agent.planning.dismissed import dismisses, undismissed, waived
 from agent.planning.facets import is_boolean
 from agent.planning.kinds import link_kinds
-from agent.planning.labelled import link_labelled
+from agent.planning.labelled import link_contained, link_labelled
 from agent.planning.leanings import preferring
 from agent.planning.link_dates import link_dates
 from agent.planning.link_numbers import link_numbers
@@ -98,6 +98,7 @@ def _find(scene: Scene, calendar: Calendar, own: int | None) -> list[Found]:
     found = settled(
         [
             *link_quoted(scene),
+            *link_contained(scene),
             *link_dates(scene, calendar),
             *link_numbers(scene),
             *link_parties(scene),
