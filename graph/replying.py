@@ -77,6 +77,8 @@ def read(completion: Completion, schema: Schema) -> Read:
     """
     if completion.done_reason == "length":
         return Read({}, Problem(code="reply_cut", message="it was cut off before its end"))
+    if not completion.text.strip():
+        return Read({}, Problem(code="reply_not_json", message="it is empty"))
     try:
         return _checked(json.loads(completion.text), schema)
     except (json.JSONDecodeError, RecursionError) as error:

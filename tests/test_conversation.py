@@ -105,6 +105,13 @@ def test_alternatives_of_an_earlier_turn_stay_alternatives() -> None:
     assert follow("and the final ones?", first) == leaf("eq", "status", "Final")
 
 
+def test_what_is_excluded_now_is_wanted_no_longer() -> None:
+    assert follow("those that are not drafts", "HR drafts") == {
+        "op": "and",
+        "of": [HR, leaf("ne", "status", "Draft")],
+    }
+
+
 def test_two_periods_of_an_earlier_turn_stay_alternatives() -> None:
     first = "published in 2021 or 2023"
     both = said(plan(first))

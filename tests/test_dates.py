@@ -64,6 +64,10 @@ def one(text: str, calendar: Calendar = CALENDAR) -> Dated:
         ("20世纪90年代", "1990-01-01", "2000-01-01"),
         ("2022到2024年间", "2022-01-01", "2025-01-01"),
         ("从2019年5月至2020年1月", "2019-05-01", "2020-02-01"),
+        ("本财年", "2026-01-01", "2027-01-01"),
+        ("2024财年", "2024-01-01", "2025-01-01"),
+        ("the last fiscal year", "2025-01-01", "2026-01-01"),
+        ("financial year 2024", "2024-01-01", "2025-01-01"),
     ],
 )
 def test_a_period_is_half_open(text: str, start: str, end: str) -> None:
@@ -123,6 +127,20 @@ def test_an_ambiguous_date_is_noted_unless_the_order_is_known() -> None:
 def test_a_fiscal_year_is_named_after_its_end() -> None:
     period = one("FY2024", Calendar(CALENDAR.today, fiscal_start=10)).period
     assert (period.start, period.end) == (dt.date(2023, 10, 1), dt.date(2024, 10, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "today", "year"),
+    [
+        ("this fiscal year", dt.date(2026, 3, 15), 2025),
+        ("this fiscal year", dt.date(2026, 10, 1), 2026),
+        ("上财年", dt.date(2026, 9, 30), 2024),
+        ("本财年", dt.date(2026, 12, 31), 2026),
+    ],
+)
+def test_a_fiscal_year_counts_from_today(text: str, today: dt.date, year: int) -> None:
+    period = one(text, Calendar(today, fiscal_start=10)).period
+    assert (period.start, period.end) == (dt.date(year, 10, 1), dt.date(year + 1, 10, 1))
 
 
 def test_several_years_stay_several() -> None:

@@ -142,3 +142,22 @@ def test_a_state_is_no_statement() -> None:
     )
     mentions = found(question, country=TEXT, guest=TEXT, points=NUMBER)
     assert [m.choices[0].value for m in mentions] == ["United States", "Lee Ward"]
+
+
+@pytest.mark.parametrize(
+    ("question", "field", "op", "value"),
+    [
+        ("tickets whose summary mentions router", "summary", "contains", "router"),
+        ("标题里有预算的文件", "标题", "contains", "预算"),
+        ("内容包含发票的文件", "内容", "contains", "发票"),
+        ("客户是华为的工单", "客户", "", "华为"),
+    ],
+)
+def test_what_follows_a_fields_name_is_its_value(
+    question: str, field: str, op: str, value: str
+) -> None:
+    mentions = found(question, summary=TEXT, 标题=TEXT, 内容=TEXT, 客户=TEXT, 负责人=TEXT)
+    best = next(m for m in mentions if m.words == value)
+    assert best.choices[0].field == field
+    assert op in best.hint.split() or not op
+    assert not any(m.words == "工单" for m in mentions)

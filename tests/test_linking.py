@@ -232,6 +232,11 @@ def test_the_word_for_missing_values_is_known() -> None:
         ("4.5分以上的车", ("评分", 4.5)),
         ("cars below 2 million", ("turnover", 2)),
         ("cars below 90000 km", ("km", 90000)),
+        ("under 1500 euros", ("price_eur", 1500)),
+        ("不超过200欧元", ("price_eur", 200)),
+        ("lighter than 3 kilos", ("weight_kg", 3)),
+        ("under two hundred euros", ("price_eur", 200)),
+        ("under a thousand euros", ("price_eur", 1000)),
     ],
 )
 def test_a_number_takes_the_unit_of_its_field(question: str, expected: tuple[str, float]) -> None:
@@ -242,6 +247,8 @@ def test_a_number_takes_the_unit_of_its_field(question: str, expected: tuple[str
             Field(name="评分", type=FieldType.NUMBER),
             Field(name="turnover", type=FieldType.NUMBER, description="in millions"),
             Field(name="km", type=FieldType.INT),
+            Field(name="price_eur", type=FieldType.NUMBER),
+            Field(name="weight_kg", type=FieldType.NUMBER),
         ),
     )
     (mention,) = (m for m in link(question, cars) if m.kind is MentionKind.NUMBER)

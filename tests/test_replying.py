@@ -93,6 +93,12 @@ def test_a_text_without_a_right_object_is_a_fault(text: str) -> None:
     assert found.fault.code == "reply_not_json"
 
 
+def test_an_empty_reply_is_called_empty() -> None:
+    fault = read(said(" \n"), SCHEMA).fault
+    assert fault is not None
+    assert fault.message == "it is empty"
+
+
 def test_what_stands_inside_of_what_was_cut_off_does_not_count() -> None:
     inner = json.dumps(RIGHT)
     for cut in (f'{{"and": [{inner}, {{"HR te', f'My reply: {{"not": {inner}', f"[{inner}, "):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent.planning.topics import still_meant
+from agent.planning.topics import kind_of, only_kind, still_meant
 from schemas.collection import Collection, Field, FieldType
-from tests.planning_cases import link
+from tests.planning_cases import link, plan, whole
 
 
 def nothing(word: str) -> bool:
@@ -32,11 +32,68 @@ def test_what_still_holds(
     assert still_meant(history, question, nothing) == expected
 
 
+@pytest.mark.parametrize(
+    ("history", "question", "expected"),
+    [
+        (("a hotel in Leeds", "what is the weather in York?"), "with parking", (True, False)),
+        (("the weather in York", "a hotel in Leeds"), "with parking", (False, True)),
+        (("a hotel in Leeds",), "find me a restaurant", (False,)),
+        (("something cheap",), "with parking", (True,)),
+    ],
+)
+def test_the_talk_comes_back_to_what_the_collection_is_about(
+    history: tuple[str, ...], question: str, expected: tuple[bool, ...]
+) -> None:
+    hotels = only_kind((Field(name="hotel_name", type=FieldType.STRING),))
+    assert still_meant(history, question, nothing, hotels) == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (("hotel_name", "price"), kind_of("hotel")),
+        (("title", "genre"), None),
+        (("hotel_name", "restaurant_name"), None),
+        (("酒店名称", "周边餐馆"), kind_of("酒店")),
+    ],
+)
+def test_the_kind_of_a_collection(names: tuple[str, ...], kind: int | None) -> None:
+    assert only_kind([Field(name=name, type=FieldType.STRING) for name in names]) == kind
+
+
 def test_a_kind_that_is_a_value_is_a_condition_like_any_other() -> None:
     history = ("reports about hotels of 2023",)
     assert still_meant(history, "find those about restaurants", nothing) == (False,)
     known = {"hotels", "restaurants"}
     assert still_meant(history, "find those about restaurants", known.__contains__) == (True,)
+
+
+@pytest.mark.parametrize(
+    ("last", "question", "kept"),
+    [
+        ("what is the weather like there?", "any with parking?", True),
+        ("thanks", "any with parking?", True),
+        ("thanks", "find me a restaurant", False),
+    ],
+)
+def test_an_aside_leaves_what_is_in_force(last: str, question: str, kept: bool) -> None:
+    hotels = Collection(
+        name="hotels",
+        fields=(
+            Field(name="hotel_name", type=FieldType.STRING),
+            Field(name="price", type=FieldType.NUMBER, description="Price per head"),
+        ),
+    )
+    first = "a hotel with a price below 90"
+    before = plan(first, collection=hotels)
+    found = link(
+        question,
+        hotels,
+        history=(first, last),
+        previous=before.conditions,
+        filter=whole(before),
+    )
+    assert bool([m for m in found if m.turn < 0]) is kept
 
 
 def test_conditions_of_the_thing_before_are_gone() -> None:

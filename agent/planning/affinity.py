@@ -33,7 +33,8 @@ _AFTER = re.compile(
 _ROLE = re.compile(r"\s+as\s+(?:the|an?|its|their)\s+", re.IGNORECASE)
 """What a name is: "Richmond as the away team"."""
 _RELATED = 1.1
-_FAR = 60
+_WORD = 16
+_FAR, _AFAR = 60, 0.05
 _ENDS_OPEN = re.compile(r"\b(?:by|from|to|at|in|of)$", re.IGNORECASE)
 """A field's name that waits for its value: "cartoons directed by …"."""
 
@@ -44,15 +45,18 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
     for hit in hits:
         if hit.start < end and start < hit.end:
             continue
+        apart = max(start - hit.end, hit.start - end)
         near = (
-            _RELATED
-            if _relates(hit, start, hits)
+            _AFAR
+            if apart > _FAR
+            else _RELATED
+            if hit.end < start and _relates(text, hit, start, hits)
             else _leading(text[hit.end : start])
             if hit.end <= start
             else _trailing(text[end : hit.start])
         )
         score = hit.weight * near
-        if hit.end > start and _ENDS_OPEN.search(text[: hit.end]):
+        if hit.end > start and _ENDS_OPEN.search(text[max(0, hit.end - _WORD) : hit.end]):
             score *= 0.2
         if hit.asked and not _adjoins(text, start, end, hit):
             score *= 0.25
@@ -61,13 +65,14 @@ def affinity(text: str, start: int, end: int, hits: Sequence[FacetHit]) -> dict[
     return scores
 
 
-def _relates(hit: FacetHit, start: int, hits: Sequence[FacetHit]) -> bool:
-    """A verb of a relation, with only the name of another field between: "replace PEP 345"."""
-    return any(
-        other.start - hit.end == 1 and start - other.end == 1 and other.field != hit.field
-        for other in hits
-        if not any(h.start <= hit.start and h.end == other.end for h in hits)
-    )
+def _relates(text: str, hit: FacetHit, start: int, hits: Sequence[FacetHit]) -> bool:
+    """Only the name of another field between: "replaces PEP 345" is about what is replaced."""
+    gap = text[hit.end : start]
+    if len(gap) > _WORD or not gap.strip().isalpha() or len(gap) != len(gap.strip()) + 2:
+        return False
+    between = [h for h in hits if h.start == hit.end + 1 and h.end == start - 1]
+    longer = any(h.start <= hit.start and h.end == start - 1 for h in hits)
+    return not longer and any(other.field != hit.field for other in between)
 
 
 def _adjoins(text: str, start: int, end: int, hit: FacetHit) -> bool:
@@ -79,8 +84,6 @@ def _adjoins(text: str, start: int, end: int, hit: FacetHit) -> bool:
 
 def _leading(gap: str) -> float:
     """How well words between a field's name and the mention bind them: "Venue is …"."""
-    if len(gap) > _FAR:
-        return 0.05
     if _LINK_ZH.fullmatch(gap):
         return 1.0
     if _BREAK.search(gap):
@@ -94,8 +97,6 @@ def _leading(gap: str) -> float:
 
 def _trailing(gap: str) -> float:
     """How well words between the mention and a field's name bind them: "4 cylinders"."""
-    if len(gap) > _FAR:
-        return 0.05
     if _ROLE.fullmatch(gap):
         return 1.05
     if _AFTER.fullmatch(gap):

@@ -36,7 +36,7 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _ADDED = re.compile(
-    r"\b(?:too|also|as\s+well|in\s+addition|add|plus|along\s+with|include)\b|也|还要|还有|加上|再加|以及",
+    r"\btoo(?=\s*(?:$|[.,;!?]|(?:and|or|please|from|in|with|by|of|for)\b))|\b(?:also|as\s+well|in\s+addition|add|plus|along\s+with|include)\b|也|还要|还有|加上|再加|以及",
     re.IGNORECASE,
 )
 
@@ -231,18 +231,28 @@ def _same_kind(use: Use, now: Sequence[Accepted]) -> bool:
 
 
 def _both_can_hold(use: Use, now: Sequence[Accepted], collection: Collection) -> bool:
-    """An exclusion beside a wish, or one end of a range beside the other."""
+    """An exclusion beside a wish for something else, or one end of a range beside the other."""
     news = [other.use for other in now if other.use.field == use.field]
     lower, upper = {Op.GT, Op.GE}, {Op.LT, Op.LE}
     ops = {part.op for part in use.parts}
     for new in news:
         theirs = {part.op for part in new.parts}
         if new.excluded != use.excluded:
+            if _values(new) & _values(use):
+                return False
             continue
         if (ops <= lower and theirs <= upper) or (ops <= upper and theirs <= lower):
             continue
         return False
     return True
+
+
+def _values(use: Use) -> frozenset[object]:
+    return frozenset(
+        value
+        for part in use.parts
+        for value in (part.value if isinstance(part.value, tuple) else (part.value,))
+    )
 
 
 def _branches(question: str, query: str, joined: Joined) -> tuple[Branch, ...]:

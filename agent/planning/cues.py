@@ -27,6 +27,10 @@ _ARTICLE = (
 )
 
 _DATE_PRE = (
+    (Direction.SINCE, r">=|≥|大于等于"),
+    (Direction.UNTIL, r"<=|≤|小于等于"),
+    (Direction.AFTER, r">|大于"),
+    (Direction.BEFORE, r"<|小于"),
     (Direction.SINCE, r"(?:no|not)\s+(?:earlier|sooner|older)\s+than|not\s+before"),
     (
         Direction.UNTIL,
@@ -121,8 +125,10 @@ _NEGATION_PRE = re.compile(
     r"skip(?:ping)?|omit(?:ting)?|ignor(?:e|ing)|leav(?:e|ing)\s+out|minus|no\s+longer|non|un)\b|n['’]t\b|\bnon-)"
     r"(?:\s+(?:any|anything|the|those|ones?|a|an|from|in|by|of|for|on|with|at|is|are|was|were|be|been|being|to|end\s+up|"
     r"have|has|had|yet|as|written|made|published|authored|done|under|called|named|titled|located|produced|built|"
+    r"(?:closed|opened|updated|released|created|issued|reviewed|changed|modified|finished|completed|"
+    r"signed|started|approved|filed|paid)\s+(?:in|on|during|by)|"
     r"living|based|including|include|contain(?:ing)?|having|among|classified|"
-    r"listed|tagged|filed|about|anywhere))*\s*[\"'“”‘’「《]?$",
+    r"listed|tagged|filed|about|anywhere|very|too|so|really|overly|particularly))*\s*[\"'“”‘’「《]?$",
     re.IGNORECASE,
 )
 _NEGATION_ZH_PRE = re.compile(
@@ -159,16 +165,32 @@ def negated(text: str, start: int, end: int) -> bool:
 
 
 _ANY_NEGATION = re.compile(
-    r"\b(?:no|not|never|neither|nor|none|nothing|without|except\w*|exclud\w*|other\s+than|apart|aside|besides|but|outside|rather|"
+    r"\b(?:but\s+(?:not|no|never|nothing|without|exclud\w*)|no|not|never|neither|nor|none|nothing|without|except\w*|exclud\w*|other\s+than|apart|aside|besides|but|outside|rather|"
     r"instead|skip\w*|omit\w*|ignor\w*|leav\w*|minus|non\w*|anyone|drop\w*|avoid\w*|hide|remove\w*)\b|n['’]t\b|[不非除没无勿别未]",
     re.IGNORECASE,
 )
 _NO_NEGATION = re.compile(
-    r"有没有|是不是|能不能|可不可以|会不会|要不要|好不好|行不行|不错|不过|不知道|没问题|不好意思|不知|特别|别的|"
+    r"有没有|是不是|能不能|可不可以|会不会|要不要|好不好|行不行|不错|不过|不知道|没问题|不好意思|不知|"
+    r"[特类级性个区分识辨]别|别的|不管|不论|无论|不仅|不但|不断|不同(?!于)|非常|非洲|未来|无线|"
     r"\bnot\s+only\b|\bwhy\s+not\b|\bno\s+problem\b|\bthat\s+are\s+not\s+sure\b"
 )
 _PREFERRED = re.compile(
-    r"(?:preferabl[ye]|ideally|if\s+possible|best\s+if|优先|尽量)[^.,;，。；]{0,24}$",
+    r"(?:preferabl[ye]|ideally|if\s+possible|best\s+if)"
+    r"[^.,;，。；]{0,24}$"
+    r"|(?:优先(?![级权度的])|尽量|尽可能|首选|倾向于?|更想要?)"
+    r"[^.,;，。；的]{0,24}$",
+    re.IGNORECASE,
+)
+"""A Chinese wish ends at the 的 before what is looked for: 最好是官方的 | 报告."""
+_WISHED = re.compile(
+    r"(?:(?:['’]d|would)\s+(?:rather|prefer)[^.,;，。；]{0,24}|最好(?!的|吃|玩|看|喝|听|用)[^.,;，。；的]{0,24})$",
+    re.IGNORECASE,
+)
+"""Wording that asks politely as often as it wishes: 最好在高新区 means it."""
+_PREFERRED_AFTER = re.compile(
+    r"\w+(?:[ -]\w+)?,?\s+(?:if\s+(?:at\s+all\s+)?possible|where\s+possible|preferred|"
+    r"would\s+be\s+(?:nice|better|best|great|ideal))\b"
+    r"|[^\s,，。；、的]{1,5}?的?(?:就)?(?:优先(?![级权度])|更好|更佳|为佳|为好|最佳)",
     re.IGNORECASE,
 )
 
@@ -206,8 +228,14 @@ def _around(pattern: re.Pattern[str], text: str, start: int, end: int) -> bool:
 
 
 def preferred(text: str, start: int) -> bool:
-    """Whether what starts here is a wish rather than a condition: preferably, 优先."""
-    return _PREFERRED.search(text[max(0, start - REACH) : start]) is not None
+    """Whether what starts here is a wish rather than a condition: preferably, 最好, 优先."""
+    before = text[max(0, start - REACH) : start]
+    return bool(_PREFERRED.search(before) or _PREFERRED_AFTER.match(text, start))
+
+
+def wished(text: str, start: int) -> bool:
+    """Whether what starts here is asked for in words that may be a wish: 最好, "I would prefer"."""
+    return _WISHED.search(text[max(0, start - REACH) : start]) is not None
 
 
 Table = tuple[tuple[Direction, re.Pattern[str]], ...]

@@ -15,6 +15,7 @@ from agent.planning import dates_en, dates_zh
 from agent.planning.cues import Direction, date_direction
 from agent.planning.dated import Calendar, Dated
 from agent.planning.periods import Period
+from agent.planning.words import preceding
 
 _JOIN = re.compile(
     r"\s*(?:-|–|—|~|～|to|through|thru|until|till|up\s+to|and|至|到|和|与|直到)\s*(?:the\s+)?",
@@ -47,7 +48,7 @@ def _longest(found: Iterable[Dated]) -> list[Dated]:
 
 def _edge(text: str, dated: Dated) -> Dated:
     """Narrow "the beginning of 2024" and 2024年底 to the month at that edge."""
-    if before := _BEGINNING.search(text[: dated.start]):
+    if before := _BEGINNING.search(preceding(text, dated.start)):
         start, end, late = before.start(), dated.end, before["edge"].lower() in ("end", "close")
     elif (after := _EDGE_ZH.match(text, dated.end)) and dated.words.endswith("年"):
         start, end, late = dated.start, after.end(), after["edge"] != "初"
@@ -79,7 +80,7 @@ def _range(text: str, first: Dated, last: Dated) -> Dated | None:
     middle = text[first.end : last.start]
     if first.direction is not None or not _JOIN.fullmatch(middle):
         return None
-    before = text[: first.start]
+    before = preceding(text, first.start)
     opened = _BETWEEN.search(before) or _FROM.search(before)
     listed = middle.strip().lower() in ("and", "和", "与")
     if listed and not (opened or _AFTER_RANGE.match(text, last.end)):

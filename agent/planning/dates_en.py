@@ -142,6 +142,11 @@ def _fiscal_year(m: re.Match[str], calendar: Calendar) -> Period | None:
     return periods.years(year, 1, calendar.fiscal_start)
 
 
+def _relative_fiscal_year(m: re.Match[str], calendar: Calendar) -> Period | None:
+    shift = {"last": -1, "previous": -1, "this": 0, "current": 0, "next": 1}[m["rel"].lower()]
+    return periods.fiscal_year(calendar.today, shift, calendar.fiscal_start)
+
+
 def _short_year(m: re.Match[str], calendar: Calendar) -> Period | None:
     short = int(m["short"])
     century = 2000 if 2000 + short <= calendar.today.year + 1 else 1900
@@ -243,7 +248,13 @@ _RULES = (
     _rule(rf"(?:the\s+)?{_ORDINAL}\s+half{_THAT_YEAR}", _half),
     _rule(rf"(?:the\s+)?{_ORDINAL}\s+half\s+of\s+the\s+year", _half, "guessed"),
     _rule(rf"(?:the\s+year\s+)?{_YEAR}", _calendar_year, "year"),
-    _rule(rf"(?:FY\s?|fiscal\s+(?:year\s+)?)(?:{_YEAR}|(?P<short>\d\d))", _fiscal_year),
+    _rule(
+        r"(?:the\s+)?(?P<rel>last|previous|this|current|next)\s+(?:fiscal|financial)\s+year",
+        _relative_fiscal_year,
+    ),
+    _rule(
+        rf"(?:FY\s?|(?:fiscal|financial)\s+(?:year\s+)?)(?:{_YEAR}|(?P<short>\d\d))", _fiscal_year
+    ),
     _rule(r"['’](?P<short>\d\d)", _short_year),
     _rule(rf"{_DAY}\s+of\s+(?P<rel>last|this|next)\s+month", _day_of_that_month),
     _rule(rf"(?P<weekday>{'|'.join(_DAYS)})\s+(?:of\s+)?(?P<rel>last|this|next)\s+week", _weekday),

@@ -132,6 +132,12 @@ def _whole_year(m: re.Match[str], calendar: Calendar) -> Period | None:
     return None if year is None else periods.years(year)
 
 
+def _fiscal_year(m: re.Match[str], calendar: Calendar) -> Period | None:
+    if m["year"]:
+        return periods.years(int(m["year"]), 1, calendar.fiscal_start)
+    return periods.fiscal_year(calendar.today, _SHIFT[m["shift"]], calendar.fiscal_start)
+
+
 def _decade(m: re.Match[str], _: Calendar) -> Period | None:
     tens = _number(m["tens"]) if m["tens"].isascii() else chinese(m["tens"][0] + "十")
     if tens is None:
@@ -194,6 +200,11 @@ _RULES = (
     _rule(_HALF, _half_without_year, "guessed"),
     _rule(rf"(?:{_YEAR}(?P<rel>))(?!\s*[代级])", _whole_year, "year"),
     _rule(rf"{_REL_YEAR}(?P<year>)", _whole_year),
+    _rule(
+        r"(?:(?P<year>(?:19|20)\d\d)\s*年?|(?P<shift>上一个|上个|上|本|这个|下一个|下个|下))\s*"
+        r"(?:财年|财政年度?|会计年度)",
+        _fiscal_year,
+    ),
     _rule(
         r"(?:(?P<century>\d\d)\s*世纪)?\s*(?P<tens>[1-9]0|[一二三四五六七八九]十)\s*年代", _decade
     ),

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from agent.planning.lexicon import field_words
 from agent.planning.tables import listed
-from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words, stem
+from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, keys, name_words, preceding, stem
 from schemas.collection import Collection, Field, FieldType
 from schemas.folding import fold
 
@@ -64,7 +64,7 @@ _ASKED = re.compile(
 
 def is_asked(text: str, start: int) -> bool:
     """Whether what starts here is what the question wants to know: "What is the …"."""
-    return _ASKED.search(text[:start]) is not None
+    return _ASKED.search(preceding(text, start)) is not None
 
 
 class FacetIndex:

@@ -12,6 +12,12 @@ from schemas.filters import AnyOf, Compare, Element, Filter, Op, all_of, any_of
 from schemas.plan import Condition
 
 _OR = re.compile(r"\bor\b|\beither\b|或|要么|\bas\s+well\s+as\b|\btogether\s+with\b", re.IGNORECASE)
+_OR_MORE = re.compile(
+    r"^\s*[a-z]{0,12}\s*\bor\s+(?:more|above|higher|over|greater|up|better|larger|older|longer|later|newer|after|since|"
+    r"earlier|before|less|fewer|below|lower|under|smaller|younger|shorter|cheaper)\b(?=\s*\S)|或(?:以[上下]|更[高低多少早晚])",
+    re.IGNORECASE,
+)
+"""The or of a comparison: "4 or better" joins nothing."""
 _AND = re.compile(r"\band\b|&|和|与|及|且|并|同时", re.IGNORECASE)
 _OR_ANY = re.compile(
     r"\bor\s+(?:any|all|every|whatever|anything|everything)\b|或者?(?:任何|所有|任意|全部)",
@@ -184,7 +190,7 @@ def _all_needed(text: str, members: Sequence[Accepted], collection: Collection) 
     """
     first, last = members[0], members[-1]
     between = text[first.end : last.start] if first.turn == last.turn == 0 else ""
-    if _OR.search(between):
+    if _OR.search(_OR_MORE.sub(" ", between)):
         return False
     field = collection.by_name.get(first.use.field)
     if field is None or field.type.is_list:
@@ -202,7 +208,7 @@ def _alternative(
     before = [end for _, end in spans if end <= first.start]
     if not before or first.turn:
         return False
-    gap = text[max(before) : first.start]
+    gap = _OR_MORE.sub(" ", text[max(before) : first.start])
     return len(gap) <= _REACH and bool(re.search(r"\bor\b|或|要么", gap, re.IGNORECASE))
 
 

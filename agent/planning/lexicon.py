@@ -82,8 +82,24 @@ health | 健康 | 医疗
 science | 科学
 politics | 政治
 economy | economics | economic | 经济
+music | concert | concerts
+place of worship | religious | religious site
 english | 英文 | 英语
 chinese | 中文 | 汉语
+black | 黑色
+white | 白色
+red | 红色
+blue | 蓝色
+green | 绿色
+yellow | 黄色
+grey | gray | 灰色
+silver | 银色
+laptop | notebook | 笔记本电脑
+tablet | 平板 | 平板电脑
+smartphone | mobile phone | 手机 | 智能手机
+smartwatch | smart watch | 手表 | 智能手表
+headphones | headset | 耳机
+camera | 相机 | 照相机
 male | man | men | boys | 男 | 男性
 female | woman | women | girls | 女 | 女性
 high | 高
@@ -101,6 +117,7 @@ author | writer | written by | write | wrote | written | authored | co-wrote | b
 date | created | create | published | publish | released | issued | dated | 发布 | 创建 | 日期
 department | division | team | 部门
 category | kind | sort | type | genre | 类别 | 类型 | 种类 | 分类
+category | cuisine | 菜系
 status | state | stage | 状态
 topic | subject | area | tag | 主题 | 标签 | 话题
 source | outlet | publisher | reported by | according to | 来源 | 据
@@ -119,7 +136,7 @@ birth | born | birthday | 出生 | 生日
 age | old | years old | aged | 年龄
 height | tall | 身高
 weight | heavy | weigh | weighs | weighed | weighted | lighter | heavier | 体重
-owner | owned by | 所有者
+owner | owned by | responsible | in charge of | 所有者 | 负责人 | 责任人 | 负责
 official | 官方 | 正式
 public | 公开
 draft | 草稿
@@ -140,6 +157,19 @@ replaces | supersedes | predecessor | predecessors | 取代
 requires | depends on | depend on | dependency | dependencies | 依赖
 expires | expiry | valid until | 到期 | 有效期
 reviewer | reviewed by | approver | approved by | 审核人 | 审批人
+eur | euro | 欧元
+usd | dollar | 美元
+gbp | pound sterling | 英镑
+cny | rmb | yuan | 人民币
+waterproof | water resistant | 防水
+stock | 有货 | 现货 | 库存
+brand | 品牌 | 牌子
+battery | 电池 | 续航
+screen | display | 屏幕
+colour | color | colours | colors | 颜色
+kg | kilo | kilogram | 公斤 | 千克
+km | kilometer | kilometre | 公里
+inches | inch | 英寸
 """
 
 

@@ -13,7 +13,7 @@ from agent.planning.scene import Found, Scene, ranked
 from agent.planning.spans import Span, find_names, find_quoted, find_symbolic, find_times
 from agent.planning.spans_zh import is_named_zh
 from agent.planning.textual import textual_hint
-from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key, name_words
+from agent.planning.words import ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key, name_words, preceding
 from schemas.mentions import Choice, MentionKind
 
 NAME_RANK = 0.1
@@ -45,6 +45,8 @@ _COMPOUND = re.compile(
 _IN_CITY = re.compile(
     r"\b(?:in|to|from|at|near|around)\s+[\w'’-]+(?:\s+[\w'’-]+)?\s+$", re.IGNORECASE
 )
+_HEAD_ZH = re.compile(r"(?:有(?:哪|什么|多少|几)|吗|呢|是什么|都|[，。？！,?]|$)")
+"""After what is looked for: 华为的工单 | 有哪些."""
 _ADVERBIAL = re.compile(r"[a-z]+ly\b")
 _GOVERNS = re.compile(r"of\b")
 """A word in lower case with something of its own is no value: "the administrations of …"."""
@@ -195,16 +197,16 @@ def _ends_name(text: str, hit: FacetHit, found: Sequence[Found]) -> bool:
     """A field's word that ends a name: Mexico City, Swedish People's Party; what stands before
     it is no value by itself.
     """
-    if text[hit.start : hit.end] == "city" and _IN_CITY.search(text[: hit.start]):
+    if text[hit.start : hit.end] == "city" and _IN_CITY.search(preceding(text, hit.start)):
         return True
     if not text[hit.start].isupper():
         return False
-    before = re.search(r"([A-Z][\w'’-]*)\s+$", text[: hit.start])
+    before = re.search(r"([A-Z][\w'’-]*)\s+$", preceding(text, hit.start))
     if before is None or key(before.group(1)) in FUNCTION_WORDS:
         return False
     if not all(f.apart(before.start(1), before.end(1)) for f in found):
         return False
-    return not (before.start() == 0 or text[: before.start()].rstrip()[-1:] in ".?!")
+    return not (before.start() == 0 or preceding(text, before.start()).rstrip()[-1:] in ".?!")
 
 
 def _role(scene: Scene, span: Span, name: str) -> float:
@@ -223,8 +225,10 @@ def _worth_asking(scene: Scene, span: Span, best: float, marked: bool) -> bool:
     """
     text = scene.text
     if has_cjk(span.text):
+        if _HEAD_ZH.match(text, span.end) and text[: span.start].endswith("的"):
+            return False
         return best >= _NAMED or is_named_zh(text, span.start, span.end)
-    several, before = " " in span.text, text[: span.start]
+    several, before = " " in span.text, preceding(text, span.start)
     after = text[span.end :].strip(' "')
     if _is_name(span):
         return several or bool(before.strip())

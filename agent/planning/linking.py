@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise, zip_longest
 
-from agent.planning.cues import Direction, negated, negations, preferred
+from agent.planning.cues import Direction, negated, negations, preferred, wished
 from agent.planning.dated import Calendar
-from agent.planning.labelled import link_labelled
+from agent.planning.dismissed import dismisses, undismissed, waived
+from agent.planning.facets import is_boolean
+from agent.planning.kinds import link_kinds
+from agent.planning.labelled import link_contained, link_labelled
+from agent.planning.leanings import preferring
 from agent.planning.link_dates import link_dates
 from agent.planning.link_numbers import link_numbers
+from agent.planning.link_parties import link_parties
 from agent.planning.link_spans import (
     NAME_RANK,
     link_names,
@@ -17,10 +22,11 @@ from agent.planning.link_spans import (
     link_symbolic,
     link_times,
 )
-from agent.planning.link_values import link_flags, link_presence, link_values
+from agent.planning.link_values import link_flags, link_presence, link_unpaid, link_values
 from agent.planning.lists import is_listed
 from agent.planning.scene import SURE, Catalogue, Found, Scene, settled
 from agent.planning.stories import is_story, told
+from agent.planning.topics import only_kind
 from agent.planning.use import CERTAIN, MAYBE_NOT, NOT, SOFT
 from agent.planning.words import has_cjk, key, keys, name_words, stem
 from schemas.collection import Collection
@@ -38,17 +44,26 @@ class Linker:
 
     def __init__(self, collection: Collection) -> None:
         self._catalogue = Catalogue(collection)
+        self.kind = only_kind(collection.fields)
 
     def is_value(self, word: str) -> bool:
         """Whether some field has this word as a value."""
         return bool(self._catalogue.values.entries(word))
+
+    def waived(self, text: str, calendar: Calendar, allowed: frozenset[str]) -> frozenset[str]:
+        """The fields of which a turn says that any value will do."""
+        if not dismisses(text):
+            return frozenset()
+        scene = Scene.of(text, self._catalogue, allowed)
+        return waived(scene, _find(scene, calendar, self.kind))
 
     def link(
         self, text: str, calendar: Calendar, allowed: frozenset[str], turn: int = 0
     ) -> tuple[Mention, ...]:
         """Mentions from left to right; `allowed` are the fields that may carry conditions."""
         scene = Scene.of(text, self._catalogue, allowed, earlier=turn < 0)
-        found = _distinct(text, _find(scene, calendar))
+        found = _distinct(text, undismissed(scene, _find(scene, calendar, self.kind)))
+        found = [preferring(scene, one, found, self.kind) for one in found]
         story = is_story(scene)
         if story:
             found = told(scene, found)
@@ -57,7 +72,7 @@ class Linker:
         loose = not story and negations(text) > sum(denied)
         prefix = "m" if turn == 0 else f"t{-turn}m"
         return tuple(
-            _mention(text, f, f"{prefix}{number}", turn, _hints(text, f, no, loose))
+            _mention(text, f, f"{prefix}{number}", turn, _hints(scene, f, no, loose))
             for number, (f, no) in enumerate(zip(kept, denied, strict=True), start=1)
         )
 
@@ -78,21 +93,24 @@ def _denied(text: str, found: Sequence[Found]) -> list[bool]:
     return denied
 
 
-def _find(scene: Scene, calendar: Calendar) -> list[Found]:
+def _find(scene: Scene, calendar: Calendar, own: int | None) -> list[Found]:
     """Sure readings first, then what they leave over."""
     found = settled(
         [
             *link_quoted(scene),
+            *link_contained(scene),
             *link_dates(scene, calendar),
             *link_numbers(scene),
+            *link_parties(scene),
             *link_values(scene),
             *link_presence(scene),
         ]
     )
     found = settled([*found, *link_labelled(scene, found)])
     found = settled([*found, *link_symbolic(scene, found), *link_times(scene)])
-    found = settled([*found, *link_flags(scene, found)])
-    return settled([*_surnamed(scene, found), *link_names(scene, found)])
+    found = settled([*found, *link_flags(scene, found), *link_unpaid(scene)])
+    found = _surnamed(scene, found)
+    return settled([*found, *link_kinds(scene, found, own), *link_names(scene, found)])
 
 
 def _surnamed(scene: Scene, found: list[Found]) -> list[Found]:
@@ -156,8 +174,12 @@ def _sparse(found: list[Found]) -> list[Found]:
     return found if len(names) <= MOST_NAMES else [f for f in found if f not in names]
 
 
-def _hints(text: str, found: Found, denied: bool, loose: bool) -> list[str]:
+def _hints(scene: Scene, found: Found, denied: bool, loose: bool) -> list[str]:
     """`loose`: some word of the text excludes something, and it is not clear what."""
+    text = scene.text
+    flag = found.kind is MentionKind.PERIOD or is_boolean(
+        scene.catalogue.fields[found.choices[0].field]
+    )
     hints = [word for word in found.hint.split() if word != NOT]
     if denied:
         hints.append(NOT)
@@ -165,7 +187,7 @@ def _hints(text: str, found: Found, denied: bool, loose: bool) -> list[str]:
         hints.append(MAYBE_NOT)
     if _is_certain(found, hints):
         hints.append(CERTAIN)
-    if preferred(text, found.start):
+    if preferred(text, found.start) or (wished(text, found.start) and (flag or denied)):
         hints.append(SOFT)
     return hints
 

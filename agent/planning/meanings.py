@@ -16,10 +16,14 @@ from schemas.collection import Field, FieldType, Scalar
 
 _LONGEST = 40
 _NUMBERS = (FieldType.INT, FieldType.NUMBER, FieldType.INT_LIST)
-_SUCH_AS = re.compile(r"(?:such\s+as|e\.g\.|for\s+example|例如|比如|如)[:,\s]*(?P<list>[^.;；。]+)")
+_SUCH_AS = re.compile(
+    r"(?:such\s+as|e\.g\.|for\s+example|例如|比如|如)[:,\s]*(?P<list>[^.;；。]+)", re.IGNORECASE
+)
 _LISTED = re.compile(
     r":\s*(?P<list>[A-Z][\w &/-]*(?:,\s*[A-Z][\w &/-]*)+(?:,?\s+or\s+[A-Z][\w &/-]*)?)"
     r"(?:\.\s|\.?\s*$)"
+    r"|[:：]\s*(?P<list_low>[\w-]+(?: \w+)?(?:, [\w-]+(?: \w+)?)*,? or [\w-]+(?: \w+)?)\s*"
+    r"(?:\.\s|;|\.?$)"
     r"|[:：]\s*(?P<list_zh>[\w]{2,12}(?:、[\w]{2,12})+(?:(?:和|或)[\w]{2,12})?)\s*[。.]?(?:\s|$)"
 )
 _PARENTHESIS = re.compile(r"\b(?P<code>[A-Z][A-Z0-9]{1,15})\s+\((?P<meaning>[^()]{3,60})\)")
@@ -59,7 +63,7 @@ def listed_values(field: Field) -> tuple[str, ...]:
     found = _LISTED.search(field.description)
     if found is None or _SUCH_AS.search(field.description):
         return ()
-    return tuple(_items(found["list"] or found["list_zh"]))
+    return tuple(_items(found["list"] or found["list_low"] or found["list_zh"]))
 
 
 def _items(text: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from agent.planning.cues import Direction, number_direction
 from agent.planning.numerals import CHINESE_PATTERN, ENGLISH, chinese
+from agent.planning.words import preceding
 
 _FIGURE = r"[+\-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _SCALE = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "billion": 1e9, "bn": 1e9}
@@ -90,7 +91,10 @@ def _spelled(text: str) -> list[Number]:
 
 def _pronoun_after(text: str, word: re.Match[str]) -> bool:
     """The one of "an older one", "each one"."""
-    return word.group().lower() == "one" and _ADJECTIVE.search(text[: word.start()]) is not None
+    return (
+        word.group().lower() == "one"
+        and _ADJECTIVE.search(preceding(text, word.start())) is not None
+    )
 
 
 def _number(
@@ -113,7 +117,7 @@ def _joined(text: str, first: Number, last: Number) -> Number | None:
     if not (glued or _RANGE.fullmatch(middle)) or low >= high:
         return None
     listed = middle.strip().lower() in ("and", "和", "to", "")
-    opened = _BETWEEN.search(text[: first.start])
+    opened = _BETWEEN.search(preceding(text, first.start))
     if listed and not glued and not (opened or _AFTER_RANGE.match(text, last.end)):
         return None
     start = opened.start() if opened else first.start

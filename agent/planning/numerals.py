@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-ENGLISH = {
+_SIMPLE = {
     "zero": 0,
     "one": 1,
     "two": 2,
@@ -24,6 +24,14 @@ ENGLISH = {
     "fifty": 50,
     "hundred": 100,
 }
+_SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
+ENGLISH = {
+    f"{word} {scale}": number * by
+    for word, number in {"a": 1, **_SIMPLE}.items()
+    for scale, by in _SCALES.items()
+    if number > 0 and word != scale
+} | _SIMPLE
+"""Two hundred before two, so that an alternation of them all takes the longer."""
 ORDINALS = {
     "first": 1,
     "second": 2,

@@ -81,6 +81,12 @@ def years(year: int, number: int = 1, first_month: int = 1) -> Period | None:
         return None
 
 
+def fiscal_year(today: dt.date, shift: int, first_month: int) -> Period | None:
+    """The fiscal year around a day, `shift` of them later."""
+    ends_next_year = first_month > 1 and today.month >= first_month
+    return years(today.year + ends_next_year + shift, 1, first_month)
+
+
 def containing(on: dt.date, unit: Unit, shift: int = 0) -> Period | None:
     """The named period around a day (the week, month, year …), `shift` periods later."""
     try:

@@ -8,9 +8,12 @@ from typing import Any
 from agent.planning.assemble import make_proposal
 from agent.planning.clearing import clears, since_cleared
 from agent.planning.dated import Calendar
+from agent.planning.dismissed import without
+from agent.planning.echoes import echoed
 from agent.planning.force import in_force
 from agent.planning.form import MOST_TURNS, make_form
 from agent.planning.linking import Linker
+from agent.planning.set_aside import set_aside
 from agent.planning.smalltalk import is_small_talk
 from agent.planning.topics import still_meant
 from graph.ports import Ask
@@ -45,9 +48,10 @@ class Planner:
         if not allowed or is_small_talk(ask.question):
             return ()
         linker = self._linker(collection)
-        calendar = Calendar(ask.today, self._fiscal_start, self._day_first)
+        calendar = self._calendar(ask)
         earlier = () if clears(ask.question) else _earlier(ask, linker, calendar, allowed)
-        return (*earlier, *linker.link(ask.question, calendar, allowed))
+        now = linker.link(ask.question, calendar, allowed)
+        return (*earlier, *echoed(ask.question, now, earlier))
 
     def form(self, ask: Ask, collection: Collection, mentions: Sequence[Mention]) -> Form | None:
         return make_form(ask, collection, mentions, _usable(ask, collection))
@@ -59,7 +63,12 @@ class Planner:
         mentions: Sequence[Mention],
         reply: Mapping[str, Any] | None,
     ) -> Proposal:
-        return make_proposal(ask, collection, mentions, reply)
+        made = make_proposal(ask, collection, mentions, reply)
+        aside = set_aside(ask.question, self._calendar(ask), _usable(ask, collection), mentions)
+        return made.model_copy(update={"problems": (*made.problems, *aside)})
+
+    def _calendar(self, ask: Ask) -> Calendar:
+        return Calendar(ask.today, self._fiscal_start, self._day_first)
 
     def _linker(self, collection: Collection) -> Linker:
         shape = tuple((field.name, field.type, len(field.values)) for field in collection.fields)
@@ -90,12 +99,15 @@ def _earlier(
 ) -> tuple[Mention, ...]:
     """What may still hold of the turns before the question."""
     history = since_cleared(ask.history)
-    meant = still_meant(history, ask.question, linker.is_value)
+    meant = still_meant(history, ask.question, linker.is_value, linker.kind)
     if ask.previous:
-        return in_force(ask.previous, ask.filter, allowed) if not meant or meant[-1] else ()
+        stays = not meant or (meant[-1] if linker.kind is None else any(meant))
+        held = in_force(ask.previous, ask.filter, allowed) if stays else ()
+        return without(linker.waived(ask.question, calendar, allowed), held)
     recent = [*zip(history, meant, strict=True)][-MOST_TURNS:]
-    return tuple(
-        mention
-        for back, (text, still) in zip(range(len(recent), 0, -1), recent, strict=True)
-        for mention in (linker.link(text, calendar, allowed, turn=-back) if still else ())
-    )
+    found: tuple[Mention, ...] = ()
+    for back, (text, still) in zip(range(len(recent), 0, -1), recent, strict=True):
+        if still:
+            found = without(linker.waived(text, calendar, allowed), found)
+            found += echoed(text, linker.link(text, calendar, allowed, turn=-back), found)
+    return without(linker.waived(ask.question, calendar, allowed), found)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent.planning.facets import FacetHit
-from schemas.collection import Field
+from schemas.collection import Field, FieldType
 
 _MISSING = re.compile(
     r"(?:\b(?:no(?!\s+(?:other|more|longer)\b)|without|lack(?:s|ing)?|missing|never\s+had|(?:do|does|did)(?:\s+not|n['’]t)\s+(?:have|name|give|list|state|specify)|"
@@ -19,6 +19,16 @@ _MISSING = re.compile(
 _MISSING_AFTER = re.compile(
     r"^\s*(?:is|are|was|were)?\s*(?:missing|unknown|absent|not\s+(?:known|recorded|given|set|specified|available)|empty|null|"
     r"为空|缺失|未知|未填|不详|空缺)",
+    re.IGNORECASE,
+)
+_NOT_DONE = re.compile(
+    r"(?:(?:\b(?:not|never)|n['’]t)(?:\s+(?:yet|been|ever|so\s+far|still))*|(?:尚未|还没有?|仍未|从未|未)被?)\s*$",
+    re.IGNORECASE,
+)
+"""Before the name of a day: what has not been closed has no day of closing."""
+_GOES_ON = re.compile(
+    r"\s*(?:yet\s+)?(?:(?:in|on|by|before|after|since|until|till|between|during|at|from|within|last|"
+    r"this|to|for|earlier|later)\b|\d|于|在)",
     re.IGNORECASE,
 )
 _PRESENT = re.compile(
@@ -56,7 +66,12 @@ def find_presence(
             found.setdefault((start, hit.end, True), []).append(hit)
         elif trail := _MISSING_AFTER.match(after):
             found.setdefault((hit.start, hit.end + trail.end(), True), []).append(hit)
-        elif _can_be_absent(fields[hit.field]):
+        elif not _can_be_absent(fields[hit.field]):
+            continue
+        elif undone := _undone(fields[hit.field], before, text[hit.end :]):
+            start = hit.start - len(before) + undone.start()
+            found.setdefault((start, hit.end, True), []).append(hit)
+        else:
             place = _present(text, hit, before, after)
             if place is not None:
                 found.setdefault((*place, False), []).append(hit)
@@ -64,6 +79,13 @@ def find_presence(
         Presence(start, end, _best(group), missing)
         for (start, end, missing), group in sorted(found.items())
     )
+
+
+def _undone(field: Field, before: str, after: str) -> re.Match[str] | None:
+    """Words that deny what a field of days dates: "not closed", unless a day or a name follows."""
+    if field.type not in (FieldType.DATE, FieldType.DATETIME) or _GOES_ON.match(after):
+        return None
+    return _NOT_DONE.search(before)
 
 
 def _present(text: str, hit: FacetHit, before: str, after: str) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.planning.numerals import ENGLISH
 from agent.planning.spans_zh import pieces
 from agent.planning.tables import listed
-from agent.planning.words import CJK, ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key
+from agent.planning.words import CJK, ENTITY_NOUNS, FUNCTION_WORDS, has_cjk, key, preceding
 
 _QUOTED = re.compile(
     r'"(?P<a>[^"\n]{1,200})"|“(?P<b>[^”\n]{1,200})”|「(?P<c>[^」\n]{1,200})」'
@@ -40,7 +40,7 @@ _SYMBOLIC = re.compile(
     r"\\\w|[A-Za-z]+[-–./]?\d[\w\-–./:]*|\d+[A-Z]+\w*|\d[\d.,]*(?:[-–—/:]\d[\d.]*)+|[A-Za-z]{1,6}-\d+\w*|[–—-]"
 )
 _PAREN = re.compile(r"\s?[(（][^()（）]{1,30}[)）]")
-_STATE = re.compile(r",\s[A-Z]{2,3}\b|,\s[A-Z][a-z]+(?=\s*[.?!]?\s*$|[.?])")
+_STATE = re.compile(r",\s[A-Z]{2,3}\b|,\s[A-Z][a-z]+(?=\s*(?:,?\s*please\s*)?[.?!]?\s*$|[.?])")
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,7 @@ def find_names(text: str, taken: Sequence[tuple[int, int]]) -> tuple[Span, ...]:
 
 
 _ABBREVIATED = re.compile(r"\b(?:[A-Z]|St|Dr|Mr|Mrs|Ms|Mt|Ft|Jr|Sr|No|Prof)\.$")
+_JUNIOR = re.compile(r"\s[JS]r\.$", re.IGNORECASE)
 _CONNECTED = re.compile(r"\s*(?:[.&'’\-–/]\s*)?|\s*,\s+(?=Jr)")
 _PIECE = re.compile(
     rf"[^\W_{CJK}](?:(?:(?!['’]s\b)[\w'’.+/:%#-])*[^\W_{CJK}%+#])?[%+#]?(?:['’]s(?=\s+[A-Z]))?|&"
@@ -129,7 +130,7 @@ _HAN = re.compile(rf"[{CJK}A-Za-z0-9·]+")
 def _is_connected(text: str, end: int, start: int) -> bool:
     gap = text[end:start]
     if gap.strip() == ".":
-        return _ABBREVIATED.search(text[: end + 1]) is not None
+        return _ABBREVIATED.search(preceding(text, end + 1)) is not None
     return _CONNECTED.fullmatch(gap) is not None
 
 
@@ -169,7 +170,7 @@ def _is_subject(text: str, start: int, word: str) -> bool:
     if _MEASURED.fullmatch(word) or plain in _UNNAMED or (plain in ENGLISH and word.islower()):
         return False
     if plain in FUNCTION_WORDS or key(word) in FUNCTION_WORDS:
-        at_start = start == 0 or text[:start].rstrip()[-1:] in ".?!:,"
+        at_start = start == 0 or preceding(text, start).rstrip()[-1:] in ".?!:,"
         return word[0].isupper() and not at_start and plain not in ("i", "a") and "'" not in word
     return True
 
@@ -181,7 +182,7 @@ def _close(text: str, run: list[tuple[int, int]], spans: list[Span]) -> None:
         capitals = capitals if follows else capitals[1:]
     if capitals:
         run = run[capitals[0] : capitals[-1] + 1]
-    while run and text[run[-1][0] : run[-1][1]].lower() in _CONNECTORS:
+    while run and text[run[-1][0] : run[-1][1]] in _CONNECTORS:
         run = run[:-1]
     while len(run) > 1 and not capitals and _is_thing(text, run):
         run = run[:-1]
@@ -201,7 +202,7 @@ def _is_thing(text: str, run: Sequence[tuple[int, int]]) -> bool:
 
 def _starts_sentence(text: str, start: int, end: int) -> bool:
     """A capital that says nothing: the first word of a sentence, unless it is all capitals."""
-    before = text[:start].rstrip()
+    before = preceding(text, start).rstrip()
     first = not before or (before[-1] in ".?!" and not _ABBREVIATED.search(before))
     return first and not text[start:end].isupper()
 
@@ -224,6 +225,8 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
         end -= 1
     if text[start:end].endswith(("'s", "’s")):
         end -= 2
+    if _JUNIOR.search(text, start, end + 1):
+        end += 1
     return start, end
 
 

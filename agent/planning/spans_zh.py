@@ -25,7 +25,7 @@ _FILLERS = listed("""
     下午 时候 时间 地方 东西 事情 问题 信息 情况 内容 文档 文件 资料 类型 品牌 服务 电话
     地址 评分 价格 人均 消费 出发 前往 旅游 旅行 出差 度假 外地 周末 小长假 安排 预订 预定
     选择 比如 例如 发布 撰写 创建 列出 哪位 位置 具体 详细 主要 推荐菜 好吃 好玩 便宜点
-    很好吃 很好 驱动 英寸 顺便 吃完饭 完饭 时长 逛一逛 逛一 办事情 办事 追剧
+    很好吃 很好 驱动 英寸 顺便 吃完饭 完饭 时长 逛一逛 逛一 办事情 办事 追剧 换成 改成 改为 负责
     """)
 _GRAMMAR = "的了吗呢吧啊呀哦哈嘛呗么我你您他她它是谁很哪"
 _TRIMMED = (
@@ -59,10 +59,12 @@ def pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    while start < end and (text[start] in _TRIMMED or _ENTITY.match(text, start, end)):
+    while start < end and (
+        text[start].isspace() or text[start] in _TRIMMED or _ENTITY.match(text, start, end)
+    ):
         noun = _ENTITY.match(text, start, end)
         start = noun.end() if noun else start + 1
-    while end > start and text[end - 1] in _TRIMMED:
+    while end > start and (text[end - 1].isspace() or text[end - 1] in _TRIMMED):
         end -= 1
     middle = text.find("和", start + 2, end - 2)
     if middle > 0:

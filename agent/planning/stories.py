@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from agent.planning.affinity import STRONG
 from agent.planning.scene import Found, Scene
-from agent.planning.words import ENTITY_NOUNS, key
+from agent.planning.words import ENTITY_NOUNS, key, preceding, tokens
 from schemas.mentions import MentionKind
 
 STORY = 18
@@ -53,7 +53,12 @@ _KIND_AFTER = re.compile(r"\s+(?P<noun>[A-Za-z]+)")
 
 def is_story(scene: Scene) -> bool:
     """Whether a text is long and speaks of what is reported."""
-    return len(scene.question) >= STORY and _REPORTED.search(scene.text) is not None
+    return retells(scene.text)
+
+
+def retells(text: str) -> bool:
+    """The same of a bare text."""
+    return len(tokens(text)) >= STORY and _REPORTED.search(text) is not None
 
 
 def told(scene: Scene, found: Sequence[Found]) -> list[Found]:
@@ -69,7 +74,7 @@ def told(scene: Scene, found: Sequence[Found]) -> list[Found]:
             case MentionKind.VALUE:
                 keep = one in named
             case MentionKind.PERIOD:
-                keep = single and _DATED.search(scene.text[: one.start]) is not None
+                keep = single and _DATED.search(preceding(scene.text, one.start)) is not None
             case MentionKind.SPAN:
                 keep = one in named or _is_labelled(scene, one)
             case _:
@@ -81,7 +86,7 @@ def told(scene: Scene, found: Sequence[Found]) -> list[Found]:
 
 def _is_attributed(scene: Scene, found: Found) -> bool:
     """Right behind "reported by" or "according to", or right before "article"."""
-    before, after = scene.text[: found.start], scene.text[found.end :]
+    before, after = preceding(scene.text, found.start), scene.text[found.end :]
     return _SOURCE_OF.search(before) is not None or _ITS_REPORT.match(after) is not None
 
 

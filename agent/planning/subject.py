@@ -25,6 +25,12 @@ _LEAD = re.compile(
     r"at|least|more|less|than|above|below|under|no|any)\s+)+$",
     re.IGNORECASE,
 )
+_LEAD_ZH = re.compile(
+    r"(?:并且|而且|不是|不要|不含|除了|排除|不?(?:低于|高于|超过|少于|多于)|至[少多]|最[多少]|[在于非除且由自从])+\s*$"
+)
+_TRAIL_ZH = re.compile(
+    r"\s*(?:(?:以外|之外|除外|之前|以前|之后|以后|以来|期间)的?|的)+(?=[\u4e00-\u9fff]|\s|$)"
+)
 _TOPICAL = re.compile(
     r"tag|topic|subject|keyword|theme|area|category|主题|标签|关键词|话题", re.IGNORECASE
 )
@@ -49,7 +55,10 @@ def subject(question: str, accepted: Sequence[Accepted], history: Sequence[str] 
     text = question
     for one in now:
         if not (_TOPICAL.search(one.use.field) and _is_list(one)):
-            text = f"{_LEAD.sub('', text[: one.start])} {text[one.end :]}"
+            before, after = _LEAD.sub("", text[: one.start]), text[one.end :]
+            if has_cjk(text):
+                before, after = _LEAD_ZH.sub("", before), _trail(after)
+            text = f"{before} {after}"
     if text == question:
         return behind if _is_fragment(question) else question
     named = {word for one in now for word in _name(one.use.field)}
@@ -57,6 +66,11 @@ def subject(question: str, accepted: Sequence[Accepted], history: Sequence[str] 
     trimmed = _trimmed(" ".join(" ".join(clauses).split()), named)
     goes_on = any(one.turn < 0 for one in accepted) or _is_fragment(question)
     return trimmed or (behind if goes_on else question)
+
+
+def _trail(after: str) -> str:
+    found = _TRAIL_ZH.match(after)
+    return after[found.end() :] if found else after
 
 
 def _is_fragment(question: str) -> bool:

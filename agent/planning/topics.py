@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 
 from agent.planning.tables import listed
+from agent.planning.words import name_words, preceding
+from schemas.collection import Field
 
 _KINDS = (
     listed("hotel hotels hostel motel accommodation lodging 酒店 宾馆 旅馆 民宿 住宿 住处"),
@@ -28,6 +30,8 @@ _KINDS = (
     listed("car cars 汽车 轿车 租车"),
     listed("course courses tutor 课程 辅导班 家教"),
     listed("salon stylist hairdresser 理发店 美发"),
+    listed("weather forecast 天气预报"),
+    listed("event events concert concerts 演唱会 音乐会"),
 )
 _NEARBY = re.compile(
     r"(?:周边|周围|附近|旁边|near(?:by)?|around|close\s+to|next\s+to)[^,.;，。；！？!?]{0,12}$",
@@ -57,15 +61,38 @@ def topic(text: str, is_value: Callable[[str], bool], *, asked: bool = True) -> 
     found = [
         _WORD[match.group().lower()]
         for match in _NOUN.finditer(text)
-        if not is_value(match.group()) and not _NEARBY.search(text[: match.start()])
+        if not is_value(match.group()) and not _NEARBY.search(preceding(text, match.start()))
     ]
     return found[-1] if found else None
 
 
+def kind_of(word: str) -> int | None:
+    """The kind that a noun names, in any case or number."""
+    return _WORD.get(word.lower())
+
+
+def only_kind(fields: Sequence[Field]) -> int | None:
+    """The one kind that fields are about, by their names and descriptions; None where they are
+    about none or several.
+    """
+    kinds = {
+        topic(text, lambda _: False, asked=False)
+        for field in fields
+        for text in (name_words(field.name), field.description)
+    } - {None}
+    return kinds.pop() if len(kinds) == 1 else None
+
+
 def still_meant(
-    history: Sequence[str], question: str, is_value: Callable[[str], bool]
+    history: Sequence[str],
+    question: str,
+    is_value: Callable[[str], bool],
+    own: int | None = None,
 ) -> tuple[bool, ...]:
-    """For each earlier turn, whether its conditions may still hold for the question."""
+    """For each earlier turn, whether its conditions may still hold for the question. `own` is
+    the one kind that the collection is about: to it the talk comes back by itself after a turn
+    about another kind.
+    """
     current: int | None = None
     topics: list[int | None] = []
     for turn in history:
@@ -73,5 +100,6 @@ def still_meant(
         current = current if found is None else found
         topics.append(current)
     now = topic(question, is_value)
-    now = current if now is None else now
+    if now is None:
+        now = current if own is None else own
     return tuple(one is None or one == now for one in topics)

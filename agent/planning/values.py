@@ -8,22 +8,25 @@ n-grams, so that a question costs the same over ten values and over a hundred th
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rapidfuzz import fuzz, process
 
 from agent.planning.facets import is_boolean
 from agent.planning.lexicon import other_words
 from agent.planning.meanings import meanings
+from agent.planning.prose import is_free_text
 from agent.planning.words import FUNCTION_WORDS, Token, has_cjk, key, keys, name_words
 from schemas.collection import Collection, Field, FieldType, Scalar
+
+__all__ = ["Entry", "Match", "ValueIndex", "is_free_text"]
 
 LONGEST = 24
 RESCORED = 200
 SIMILAR = 84
-FREE_TEXT_TOKENS = 3.4
 PART_LIMIT = 4
 LONG_NAME = 4
 """Tokens up to which any single word of a value may stand for it; of longer ones, the first."""
@@ -50,17 +53,8 @@ class Match:
     score: float
 
 
-def is_free_text(field: Field) -> bool:
-    """Whether the values are texts such as titles, which a question hardly names in part."""
-    if field.type is not FieldType.STRING or not field.values:
-        return False
-    sample = [str(value) for value in field.values[:: max(1, len(field.values) // 50)]]
-    if len(field.values) < 20:
-        return False
-    counts = [
-        len(re.findall(r"\w+", text)) if not has_cjk(text) else len(text) / 4 for text in sample
-    ]
-    return sum(counts) / len(counts) >= FREE_TEXT_TOKENS
+Holds = Callable[[Entry, int, int], bool]
+"""Whether the words between two offsets may stand for an entry."""
 
 
 class ValueIndex:
@@ -84,10 +78,16 @@ class ValueIndex:
                 for gram in _grams(word):
                     self._grams[gram].append(word)
 
-    def find(self, text: str, question: Sequence[Token]) -> tuple[Match, ...]:
-        """The matches from left to right, none overlapping, the longest and surest first."""
+    def find(
+        self, text: str, question: Sequence[Token], holds: Holds | None = None
+    ) -> tuple[Match, ...]:
+        """The matches from left to right, none overlapping, the longest and surest first. Words
+        that name a value as a whole count only for the entries that `holds` lets through, so
+        that a title that is not meant hides no shorter value.
+        """
         found: list[Match] = []
-        self._keep(found, self._whole(text, question))
+        whole = self._whole(text, question)
+        self._keep(found, whole if holds is None else _held(whole, holds))
         self._keep(found, self._partial(text, _uncovered(question, found)))
         self._keep(found, self._chinese(text, _uncovered(question, found)))
         self._keep(found, self._misspelt(text, question, found))
@@ -155,7 +155,6 @@ class ValueIndex:
                     entries = tuple(dict.fromkeys(entry for entry, _ in known))
                     score = max(score for _, score in known)
                     yield Match(part[0].start, part[-1].end, entries, score)
-                    break
 
     def _partial(self, text: str, runs: Sequence[Sequence[Token]]) -> Iterator[Match]:
         """Parts of names: the longest runs of words that stand side by side in few values."""
@@ -229,6 +228,13 @@ class ValueIndex:
         return str(best[0])
 
 
+def _held(matches: Iterator[Match], holds: Holds) -> Iterator[Match]:
+    for match in matches:
+        entries = tuple(e for e in match.entries if holds(e, match.start, match.end))
+        if entries:
+            yield replace(match, entries=entries)
+
+
 def _shared_words(collection: Collection) -> frozenset[str]:
     """Words in the names of several fields: what the collection is about, hence no meaning of
     one value.
@@ -291,9 +297,10 @@ def _plausible(part: Sequence[Token], known: Sequence[tuple[Entry, float]]) -> b
     short = len(token.text) == 1 or token.key in FUNCTION_WORDS
     if not short:
         return True
-    if token.text in ("A", "I", "a", "i") or not token.text.isupper():
+    plain = unicodedata.normalize("NFKC", token.text)
+    if plain in ("A", "I", "a", "i") or not plain.isupper():
         return False
-    return any(str(entry.value) == token.text for entry, _ in known)
+    return any(str(entry.value) == plain for entry, _ in known)
 
 
 def _names(part: Sequence[Token], entries: Sequence[Entry]) -> bool:

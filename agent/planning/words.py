@@ -48,6 +48,17 @@ def keys(text: str) -> tuple[str, ...]:
     return tuple(key(found.group()) for found in _TOKEN.finditer(text))
 
 
+REACH = 240
+"""Characters before a word within which anything can say something of it."""
+
+
+def preceding(text: str, start: int, reach: int = REACH) -> str:
+    """What stands before a place, as far as it matters: all of it, or an ellipsis and the last
+    `reach` characters, so that a long text costs no more per word than a short one.
+    """
+    return text[:start] if start <= reach else f"…{text[start - reach : start]}"
+
+
 def has_cjk(text: str) -> bool:
     return bool(_CJK_CHAR.search(text))
 
@@ -72,10 +83,18 @@ def unaccented(text: str) -> str:
     ).translate(_LETTERS)
 
 
+_IE = frozenset(
+    listed("movies cookies calories zombies hoodies selfies brownies smoothies rookies")
+)
+"""Plurals of words that end with -ie."""
+
+
 def singular(word: str) -> str:
     """An English plural without its ending; other words as they are."""
     if len(word) < 4 or not word.isascii() or not word.endswith("s"):
         return word
+    if word in _IE:
+        return word[:-1]
     if word.endswith("ies") and len(word) > 4:
         return word[:-3] + "y"
     if word.endswith(("ches", "shes", "sses", "xes", "zes")):
@@ -130,8 +149,10 @@ _FUNCTION = listed("""
     indicate identify provide calculate determine alphabetical
     alphabetically alphabetic ordered order each ids played everything
     anything something nothing thing stuff kind hi hello hey thanks thank ok okay good
-    great nice best interesting some one ones value corresponding different distinct again
-    available information detail
+    great nice best interesting some one ones value corresponding neither different distinct again
+    available information detail alternative keep mind sound pretty
+    instead rather actually better fine eat try
+    myself yourself himself herself ourselves themselves
     """)
 FUNCTION_WORDS = frozenset((*_FUNCTION, *map(singular, _FUNCTION)))
 """Words that carry no subject: grammar, and the verbs and nouns of asking."""
