@@ -82,6 +82,7 @@ class Agent(Keeper):
                 embedder=DeferredEmbedder(embedding, self.embedder),
                 rerank=rag.rerank,
                 boosts=rag.boosts,
+                tag_field=self.settings.ingest.tag_field,
             ),
         )
         self._enhancer = QuestionEnhancer(

@@ -155,7 +155,7 @@ class LoosenSettings(Section):
         ACCESS_FIELDS, description="fields whose conditions always stand"
     )
     threshold_step: float = Field(
-        0.2,
+        0.1,
         ge=0,
         le=1,
         description="where nothing reaches them, thresholds of rag.filter are lowered once by this",

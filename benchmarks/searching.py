@@ -33,7 +33,7 @@ from agent.store.connection import Connection
 from agent.store.guard import guard
 from agent.store.layout import Catalogue
 from agent.store.reading import every
-from agent.store.search import DEPTH, FIRST, MilvusSearcher
+from agent.store.search import MilvusSearcher, depth_for
 from agent.store.targets import OwnTarget
 from benchmarks.ingestion import DEPARTMENTS, WORDS, library_at, served
 from graph.ports import Query
@@ -147,7 +147,7 @@ class Shelf:
 
     async def raw(self, question: str, expression: str) -> int:
         target = OwnTarget(self.catalogue)
-        depth = min(DEPTH, max(FIRST, 2 * LIMIT))
+        depth = depth_for(LIMIT)
         dense = [self.embedder.vector(question)]
         terms = [target.query_terms(question)]
         (hits,) = await asyncio.to_thread(
@@ -176,7 +176,7 @@ class Shelf:
             data=data,
             anns_field=column,
             filter=expression,
-            limit=min(DEPTH, max(FIRST, 2 * LIMIT)),
+            limit=depth_for(LIMIT),
             output_fields=list(target.outputs),
         )
         return len(hits)

@@ -33,7 +33,7 @@ class Budgets:
     loosen_counts: int = 24
     loosen_actions: tuple[Action, ...] = ACTIONS
     loosen_never: tuple[str, ...] = ACCESS_FIELDS
-    threshold_step: float = 0.2
+    threshold_step: float = 0.1
     threshold_floor: float = 0.3
 
 

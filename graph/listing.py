@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from graph.context import Context
-from graph.listing_words import listing_text, words_of
+from graph.listing_words import DAYS, listing_text, words_of
 from graph.ports import Listed
 from graph.searching import ref_of, whole_filter
 from graph.shelves import Shelf, bound_on, joined, shelves_of, union_of
@@ -23,7 +23,7 @@ from schemas.filters import any_of
 from schemas.grouping import in_order, sort_key, united_groups
 from schemas.hits import Hit
 from schemas.language import language_of
-from schemas.listing import Group, Listing, ListingKind, Tally
+from schemas.listing import Group, Listing, ListingKind, Sort, Tally
 from schemas.plan import ResultOutcome
 
 SHOWN = 20
@@ -39,9 +39,9 @@ async def listing(state: State, runtime: Runtime[Context]) -> Command[Literal["a
     """
     with stage("listing", state) as watch:
         context = runtime.context
-        asked = state["plan"].listing or Listing()
         shelves = await shelves_of(state, context)
         union = union_of(shelves)
+        asked = in_its_order(state["plan"].listing or Listing(), union)
         wanted = shown(asked, state.get("top"))
         found = await asyncio.gather(
             *(_shelf(state, shelf, union, asked, context=context) for shelf in shelves.values())
@@ -72,6 +72,14 @@ async def listing(state: State, runtime: Runtime[Context]) -> Command[Literal["a
             "timings": watch.timings,
         },
     )
+
+
+def in_its_order(asked: Listing, union: Collection) -> Listing:
+    """A list that names no order is in that of the one field of days, newest first."""
+    days = [field.name for field in union.fields if field.type in DAYS]
+    if asked.kind is not ListingKind.LIST or asked.sort is not None or len(days) != 1:
+        return asked
+    return asked.model_copy(update={"sort": Sort(field=days[0])})
 
 
 def shown(asked: Listing, top: int | None) -> int:

@@ -13,7 +13,7 @@ from schemas.hits import Passage
 from schemas.language import Language
 from schemas.listing import Group, Listing, ListingKind, Tally
 
-_DAYS = (FieldType.DATE, FieldType.DATETIME)
+DAYS = (FieldType.DATE, FieldType.DATETIME)
 
 
 def words_of(asked: Listing, collection: Collection, language: Language) -> English:
@@ -58,7 +58,7 @@ class English:
                 return f"Of {documents}{where}, {best}:"
             case ListingKind.LIST:
                 part = f"; the first {shown}" if shown < tally.total else ""
-                order = f", {self.order()}" if self.asked.sort else ""
+                order = f", {self.order()}" if self.asked.sort and shown > 1 else ""
                 return f"There {verb} {documents}{where}{part}{order}:"
 
     def colon(self, shown: int, tally: Tally) -> str:
@@ -68,7 +68,7 @@ class English:
         field, falls = self.sorted_by()
         if field is None:
             return ""
-        if field.type in _DAYS:
+        if field.type in DAYS:
             way = "newest first" if falls else "oldest first"
         elif field.type in (FieldType.INT, FieldType.NUMBER):
             way = "highest first" if falls else "lowest first"
@@ -81,7 +81,7 @@ class English:
         field, falls = self.sorted_by()
         if field is None:
             return ""
-        if field.type in _DAYS:
+        if field.type in DAYS:
             return f"the {'newest' if falls else 'oldest'} by {field_words(field.name)}"
         return f"the one with the {'highest' if falls else 'lowest'} {field_words(field.name)}"
 
@@ -119,14 +119,14 @@ class English:
         field, _ = self.sorted_by()
         name = field.name if field is not None else None
         if name is None:
-            days = [field.name for field in self.collection.fields if field.type in _DAYS]
+            days = [field.name for field in self.collection.fields if field.type in DAYS]
             name = next((day for day in days if not is_missing(metadata.get(day))), None)
         if name is None:
             return ""
         value = metadata.get(name)
         if is_missing(value):
             return self.none.format(field_words(name))
-        day = self.collection.by_name[name].type in _DAYS
+        day = self.collection.by_name[name].type in DAYS
         return _plain(value) if day else f"{field_words(name)} {_plain(value)}"
 
     def table(self, tally: Tally) -> Iterator[str]:
@@ -162,14 +162,14 @@ class Chinese(English):
                 return f"{tally.total} 份文档{where}中，{best}："
             case ListingKind.LIST:
                 part = f"，列出前 {shown} 份" if shown < tally.total else ""
-                order = f"，{self.order()}" if self.asked.sort else ""
+                order = f"，{self.order()}" if self.asked.sort and shown > 1 else ""
                 return f"共有 {tally.total} 份文档{where}{part}{order}："
 
     def order(self) -> str:
         field, falls = self.sorted_by()
         if field is None:
             return ""
-        if field.type in _DAYS:
+        if field.type in DAYS:
             way = "从新到旧" if falls else "从旧到新"
         else:
             way = "降序" if falls else "升序"
@@ -179,7 +179,7 @@ class Chinese(English):
         field, falls = self.sorted_by()
         if field is None:
             return ""
-        if field.type in _DAYS:
+        if field.type in DAYS:
             return f"按 {field_words(field.name)} {'最新' if falls else '最早'}的是"
         return f"{field_words(field.name)} {'最大' if falls else '最小'}的是"
 

@@ -222,9 +222,7 @@ class Worded:
 class Enhancer(Protocol):
     """Adds words to a question, and labels it with values of the collection."""
 
-    async def enhance(
-        self, worded: Worded, collection: Collection, wanted: Enhancing
-    ) -> Enhanced:
+    async def enhance(self, worded: Worded, collection: Collection, wanted: Enhancing) -> Enhanced:
         """A part that fails is told in the result and left out; it raises for none of them."""
         ...
 

@@ -12,7 +12,7 @@ from graph.loosening import may_loosen
 from graph.lowering import with_lower_thresholds
 from graph.nearest import nearest
 from graph.ports import Wanted
-from graph.searching import recalled, ref_of
+from graph.searching import recalled, ref_of, whole_filter
 from graph.shelves import shelves_of
 from graph.stages import stage
 from graph.state import State
@@ -62,7 +62,7 @@ async def _wanted(state: State, runtime: Runtime[Context]) -> Wanted:
     return Wanted(
         question=state["question"],
         query=branches[0].query if branches else state["question"],
-        filter=any_of(*(branch.filter for branch in branches)),
+        filter=whole_filter(state, any_of(*(branch.filter for branch in branches))),
         today=runtime.context.today,
         boosts=state.get("boosts", ()),
         keywords=enhanced.keywords,

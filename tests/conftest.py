@@ -17,13 +17,15 @@ from agent.ranking.packing import Packing
 from agent.runtime.process import stop
 from agent.settings import ModelSettings, PathSettings, Settings
 from graph.context import Budgets, Context
-from graph.ports import Ask, Completion, Found, Message, Query
+from graph.ports import Ask, Completion, Found, Listed, Message, Query
 from schemas.access import LOCAL, Principal, Scope
 from schemas.check import Bound, bind
 from schemas.collection import Collection, Field, FieldType
 from schemas.compile.predicate import to_predicate
 from schemas.errors import FacetwiseError
+from schemas.grouping import GroupCount, in_order, sort_key
 from schemas.hits import Hit, Passage
+from schemas.listing import Listing
 from schemas.mentions import Form, FormMessage, Mention, Proposal
 from schemas.plan import PlanOutcome
 
@@ -118,6 +120,27 @@ class MemoryStore:
 
     async def count(self, kb: str, filter_: Bound, scope: Scope) -> int:
         return len({passage.doc_id for passage in self._matching(filter_, scope)})
+
+    async def listing(
+        self, kb: str, filter_: Bound, scope: Scope, listing: Listing, shown: int
+    ) -> Listed:
+        found = self._matching(filter_, scope)
+        total = len({passage.doc_id for passage in found})
+        if listing.group is not None:
+            groups = GroupCount(self.collection.field(listing.group), listing)
+            for passage in found:
+                groups.add(passage.metadata)
+            return Listed(total=total, groups=groups.groups(), expression="memory")
+        if listing.sort is not None and listing.sort.field is not None:
+            field, falls = self.collection.field(listing.sort.field), listing.sort.descending
+            values = {one.id: one.metadata.get(field.name) for one in found}
+            found = in_order(
+                found,
+                lambda one: sort_key(values[one.id], field, descending=falls),
+                descending=falls,
+            )
+        hits = tuple(Hit(passage=passage, score=1.0) for passage in found[:shown])
+        return Listed(hits=hits, total=total, expression="memory")
 
     async def passages(self, kb: str, ids: Sequence[str], scope: Scope) -> tuple[Passage, ...]:
         everything = bind_all(self.collection)

@@ -310,7 +310,7 @@ class World:
     queries: list[Query] = field(default_factory=list)
 
     async def describe(self, kb: str, scope: Scope) -> Collection:
-        seen = [one.metadata for one in self._seen(kb, scope)]
+        seen = list({one.doc_id: one.metadata for one in self._seen(kb, scope)}.values())
         return Collection(name=kb, fields=tuple(_described(f, seen) for f in FIELDS[kb]))
 
     async def expression(self, filter_: Bound) -> str:

@@ -20,9 +20,8 @@ from graph.state import State
 from schemas.access import Principal, Scope
 from schemas.answers import EventKind, SearchResult
 from schemas.check import Bound
+from schemas.collection import Collection
 from schemas.filters import EVERYTHING, AllOf, Compare, Filter, Op
-from schemas.grouping import GroupCount, in_order, sort_key
-from schemas.hits import Hit
 from schemas.listing import Group, Listing, ListingKind, Sort
 from schemas.mentions import Proposal
 from schemas.plan import Branch, Condition, Mode, PlanOutcome, ResultOutcome
@@ -41,48 +40,15 @@ PUBLIC = Principal(
 )
 
 
-@dataclass
-class ListingStore(MemoryStore):
-    """Lists what it holds; `leaky` lists what is out of scope as well."""
-
-    async def listing(
-        self, kb: str, filter_: Bound, scope: Scope, listing: Listing, shown: int
-    ) -> Listed:
-        found = self._matching(filter_, scope)
-        if listing.group:
-            field = self.collection.field(listing.group)
-            groups = GroupCount(field, listing)
-            for passage in found:
-                groups.add(passage.metadata)
-            return Listed(total=len(found), groups=groups.groups(), expression="memory")
-        sort = listing.sort
-        if sort is not None and sort.field is not None:
-            field, falls = self.collection.field(sort.field), sort.descending
-            found = in_order(
-                found,
-                lambda p: sort_key(p.metadata.get(field.name), field, descending=falls),
-                descending=falls,
-            )
-        hits = tuple(Hit(passage=passage, score=1.0) for passage in found[:shown])
-        return Listed(hits=hits, total=len(found), expression="memory")
-
-
-@pytest.fixture
-def listing_store(store: MemoryStore) -> ListingStore:
-    return ListingStore(store.collection, store.stored)
-
-
 @pytest.fixture
 def listing_context(
-    make_context: Callable[..., Context], listing_store: ListingStore
+    make_context: Callable[..., Context],
 ) -> Callable[..., Context]:
     def make(
         proposal: Proposal, principal: Principal | None = None, question: str = "q"
     ) -> Context:
         parts: dict[str, Any] = {
             "planning": ScriptedPlanning({question: proposal}),
-            "catalog": listing_store,
-            "searcher": listing_store,
         }
         return make_context(principal, **parts) if principal else make_context(**parts)
 
@@ -118,26 +84,27 @@ async def run(context: Context, question: str = "q", **given: Any) -> State:
         "goal": "answer",
         "top": None,
     }
-    graph = build_graph().compile()
-    return await graph.ainvoke(defaults | given, context=context)  # type: ignore[return-value]
+    graph: Any = build_graph().compile()
+    state: State = await graph.ainvoke(defaults | given, context=context)
+    return state
 
 
 async def test_a_list_is_answered_without_a_search(
-    listing_context: Callable[..., Context], listing_store: ListingStore
+    listing_context: Callable[..., Context], store: MemoryStore
 ) -> None:
     context = listing_context(proposed(Listing(), HR))
     state = await run(context)
-    assert listing_store.queries == []
+    assert store.queries == []
     assert state["result"] is ResultOutcome.MATCHED
     answer = answer_of("q", state, context, None)
     assert answer.text == (
-        "There are 2 documents (department is HR):\n"
-        "1. Document 1 (2024-03-01) [1]\n"
-        "2. Document 3 (2025-01-15) [2]"
+        "There are 2 documents (department is HR), by publish date, newest first:\n"
+        "1. Document 3 (2025-01-15) [1]\n"
+        "2. Document 1 (2024-03-01) [2]"
     )
     assert answer.total == 2
     assert answer.cited == (1, 2)
-    assert [reference.doc_id for reference in answer.references] == ["d1", "d3"]
+    assert [reference.doc_id for reference in answer.references] == ["d3", "d1"]
     assert answer.model is None
     done = [event for event in events_of(answer) if event.kind is EventKind.DONE]
     assert isinstance(done[0].data, dict)
@@ -146,9 +113,9 @@ async def test_a_list_is_answered_without_a_search(
 
 @pytest.mark.parametrize("leaky", [False, True])
 async def test_scope_and_caller_hold_for_a_listing(
-    listing_context: Callable[..., Context], listing_store: ListingStore, leaky: bool
+    listing_context: Callable[..., Context], store: MemoryStore, leaky: bool
 ) -> None:
-    listing_store.leaky = leaky
+    store.leaky = leaky
     state = await run(listing_context(proposed(Listing(), HR), PUBLIC), caller=POLICY)
     assert [ref.doc_id for ref in state["hits"]] == ["d1"]
     assert "Document 3" not in state["answer"]
@@ -194,6 +161,62 @@ async def test_groups_as_a_table(listing_context: Callable[..., Context]) -> Non
     assert state["answer"].splitlines()[1:] == ["  2  2024", "  1  2025", "  1  no publish date"]
 
 
+@dataclass
+class Several:
+    """Catalog and Searcher over one store for each knowledge base."""
+
+    stores: Mapping[str, MemoryStore]
+
+    async def describe(self, kb: str, scope: Scope) -> Collection:
+        return await self.stores[kb].describe(kb, scope)
+
+    async def expression(self, filter_: Bound) -> str:
+        return ""
+
+    async def listing(
+        self, kb: str, filter_: Bound, scope: Scope, listing: Listing, shown: int
+    ) -> Listed:
+        return await self.stores[kb].listing(kb, filter_, scope, listing, shown)
+
+
+async def test_knowledge_bases_are_listed_and_counted_together(
+    make_context: Callable[..., Context], store: MemoryStore
+) -> None:
+    other = MemoryStore(
+        store.collection.model_copy(update={"name": "other"}),
+        [
+            one.model_copy(
+                update={
+                    "kb": "other",
+                    "title": f"Other {one.doc_id}",
+                    "metadata": {**one.metadata, "publish_date": f"2024-1{number}-01"},
+                }
+            )
+            for number, one in enumerate(store.stored[:3])
+        ],
+    )
+    both = Several({"company": store, "other": other})
+    newest = Listing(sort=Sort(field="publish_date"))
+    groups = Listing(kind=ListingKind.GROUP, group="department")
+    planning = ScriptedPlanning({"q": proposed(newest, HR), "g": proposed(groups)})
+    context = make_context(planning=planning, catalog=both, searcher=both)
+    state = await run(context, kbs=("company", "other"))
+    assert [(ref.kb, ref.doc_id) for ref in state["hits"]] == [
+        ("company", "d3"),
+        ("other", "d3"),
+        ("other", "d1"),
+        ("company", "d1"),
+    ]
+    tally = (await run(context, "g", kbs=("company", "other")))["tally"]
+    assert tally is not None
+    assert tally.total == 7
+    assert [(one.value, one.count) for one in tally.groups] == [
+        ("HR", 4),
+        ("Finance", 2),
+        ("研发中心", 1),
+    ]
+
+
 async def test_chinese_questions_get_chinese_answers(
     listing_context: Callable[..., Context],
 ) -> None:
@@ -207,12 +230,12 @@ async def test_chinese_questions_get_chinese_answers(
 
 
 async def test_a_condition_that_the_caller_rules_out_is_searched_for(
-    listing_context: Callable[..., Context], listing_store: ListingStore
+    listing_context: Callable[..., Context], store: MemoryStore
 ) -> None:
     finance = Compare(op=Op.EQ, field="department", value="Finance")
     state = await run(listing_context(proposed(Listing(), HR)), caller=finance)
     assert state["plan"].listing is None
-    assert [query.text for query in listing_store.queries] == ["q"]
+    assert [query.text for query in store.queries] == ["q"]
 
 
 async def test_conditions_are_told_by_what_they_cost(
@@ -322,7 +345,7 @@ EXPLAIN: Mapping[str, Any] = {
         {"condition": "year is 2024", "documents": 3, "documents_without": 3, "more": 0},
     ],
     "stages_ms": {"filter": 3.0, "model": 812.0, "search": 12.5, "rerank": 1.0},
-    "timings_ms": {"plan": 812.0, "search.dense": 4.0, "rank.near_duplicates": 0.5},
+    "timings_ms": {"plan": 812.0, "search": 12.5, "search.dense": 4.0, "rank.near_duplicates": 0.5},
 }
 
 
@@ -354,4 +377,5 @@ async def test_a_listing_is_printed_as_its_answer(listing_context: Callable[...,
     state = await run(context, goal="search")
     result: SearchResult = result_of("q", state, context, explained(state, context, []))
     assert result.text in search_text(result)
+    assert "Found, best first" not in search_text(result)
     assert "list; in order of pages, descending; first 2" in plan_text(result.plan)

@@ -188,7 +188,18 @@ def test_several_days_leave_open_which_is_newest() -> None:
     assert plan("the newest document", collection=both).listing is None
 
 
-WORDS = ("HR", "drafts", "list", "all", "how many", "newest", "per", "department", "by", "2023")
+WORDS: tuple[str, ...] = (
+    "HR",
+    "drafts",
+    "list",
+    "all",
+    "how many",
+    "newest",
+    "per",
+    "department",
+    "by",
+    "2023",
+)
 WORDS += (
     "the",
     "most",

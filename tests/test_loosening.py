@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -18,7 +18,8 @@ from agent.ranking.packing import Packing
 from agent.ranking.similarity import Similarity
 from graph.context import Budgets, Context
 from graph.lowering import with_lower_thresholds
-from graph.ports import Ranking, Wanted
+from graph.nearest import nearest
+from graph.ports import Found, Query, Ranking, Wanted
 from schemas.access import Principal, Scope
 from schemas.check import Bound, bind
 from schemas.collection import Collection, Field, FieldType, Profile
@@ -238,10 +239,10 @@ async def test_what_some_documents_meet_becomes_a_wish_and_ranks_them_first() ->
 
 
 async def test_no_other_value_stands_in_for_one_that_some_documents_have() -> None:
-    budgets = Budgets(minimum_hits=3, loosen_actions=("nearest", "drop"))
-    of_2023 = all_of(HR, leaf("year", "eq", 2022 + 1))
-    state = await run(context_of(shelf(), proposal(of_2023), budgets=budgets))
-    assert "nearest" not in {step.action for step in state["steps"]}
+    """Of 2022 there are enough, but then the one of 2023 would be lost."""
+    budgets = Budgets(minimum_hits=2, loosen_actions=("nearest", "drop"))
+    state = await run(context_of(shelf(), proposal(leaf("year", "eq", 2023)), budgets=budgets))
+    assert [step.action for step in state["steps"]] == ["drop"]
     assert "d1" in {ref.doc_id for ref in state["hits"]}
 
 
@@ -286,6 +287,21 @@ async def test_where_nothing_helps_the_nearest_within_scope_and_caller_is_shown(
     assert not {"Document 2", "Document 5"} & set(re.findall(r"Document \d", state["answer"]))
 
 
+class Forgetful(CountingStore):
+    """A store whose searches forget the filter, but not the scope."""
+
+    async def search(self, query: Query, scope: Scope) -> Found:
+        return await super().search(replace(query, filter=bind(EVERYTHING, LIBRARY)), scope)
+
+
+async def test_what_is_nearest_is_held_against_the_callers_filter_once_more() -> None:
+    store = Forgetful(LIBRARY, shelf().stored)
+    context = context_of(store, proposal(leaf("access", "eq", "nobody")))
+    planned = await run(context, caller=HR, goal="plan")
+    found = await nearest(planned, context)
+    assert {ref.doc_id for ref in found} == {"d1", "d2"}
+
+
 async def test_who_may_see_nothing_is_told_nothing_and_nothing_is_counted() -> None:
     store = shelf()
     store.leaky = True
@@ -315,12 +331,12 @@ class Strict:
     ("similarity", "budgets", "outcome", "rankings"),
     [
         (0.8, Budgets(), ResultOutcome.MATCHED, 1),
-        (0.55, Budgets(), ResultOutcome.LOOSENED, 2),
+        (0.65, Budgets(), ResultOutcome.LOOSENED, 2),
         (0.4, Budgets(), ResultOutcome.FALLBACK, 2),
         (0.4, Budgets(threshold_step=0.4), ResultOutcome.LOOSENED, 2),
         (0.4, Budgets(threshold_step=0.4, threshold_floor=0.6), ResultOutcome.FALLBACK, 2),
-        (0.55, Budgets(threshold_step=0), ResultOutcome.FALLBACK, 1),
-        (0.55, Budgets(threshold_floor=0.7), ResultOutcome.FALLBACK, 1),
+        (0.65, Budgets(threshold_step=0), ResultOutcome.FALLBACK, 1),
+        (0.65, Budgets(threshold_floor=0.7), ResultOutcome.FALLBACK, 1),
     ],
 )
 async def test_where_thresholds_leave_nothing_they_are_lowered_once(
@@ -418,3 +434,50 @@ def test_scope_caller_and_budgets_hold_whatever_is_loosened(
     assert not ({step.condition.field for step in state["steps"]} & {"access"})
     if state["steps"]:
         assert len(state["found"]) >= min(budgets.minimum_hits, 1)
+
+
+@dataclass
+class TwoShelves(CountingStore):
+    """Two knowledge bases over the same fields; which one a passage is in says its `kb`."""
+
+    async def describe(self, kb: str, scope: Scope) -> Collection:
+        return self.collection.model_copy(update={"name": kb})
+
+    async def search(self, query: Query, scope: Scope) -> Found:
+        found = await super().search(query, scope)
+        return replace(found, hits=tuple(h for h in found.hits if h.passage.kb == query.kb))
+
+    async def count(self, kb: str, filter_: Bound, scope: Scope) -> int:
+        hits = await self.search(Query(kb, "", filter_), scope)
+        return len({hit.passage.doc_id for hit in hits.hits})
+
+
+async def test_counts_are_those_of_all_knowledge_bases_that_may_be_seen() -> None:
+    """The nearest year of the second base is nearer, but nothing of the third may be seen."""
+    one, two = (
+        passage(1, "Text 1.", department="HR", year=2019),
+        passage(2, "Text 2.", department="HR", year=2021).model_copy(update={"kb": "archive"}),
+    )
+    three = passage(3, "Text 3.", department="HR", year=2023).model_copy(update={"kb": "vault"})
+    grants = {"company": EVERYTHING, "archive": EVERYTHING}
+    context = context_of(
+        TwoShelves(LIBRARY, [one, two, three]),
+        proposal(all_of(HR, OF_2024)),
+        principal=Principal(name="reader", grants=grants),
+    )
+    state = await run(context, kbs=("company", "archive", "vault"))
+    assert [step.words for step in state["steps"]] == ["no HR document of 2024; showing 2021"]
+    assert [(ref.kb, ref.doc_id) for ref in state["hits"]] == [("archive", "d2")]
+
+
+async def test_ranking_is_told_the_callers_filter_too() -> None:
+    seen: list[Filter] = []
+
+    class Noting(Everything):
+        async def rank(self, wanted: Wanted, hits: Sequence[Hit]) -> Ranking:
+            seen.append(wanted.filter)
+            return await super().rank(wanted, hits)
+
+    caller = leaf("access", "eq", "public")
+    await run(context_of(shelf(), proposal(HR), ranker=Noting()), caller=caller)
+    assert seen == [all_of(caller, HR)]

@@ -29,7 +29,7 @@ from agent.store.questions import QueryEmbedder
 from agent.store.store import MilvusStore
 from graph.build import build_graph
 from graph.context import Context
-from graph.ports import Found, Query
+from graph.ports import Found, Listed, Query
 from graph.serde import state_serializer
 from graph.state import State
 from schemas.access import Scope
@@ -37,7 +37,8 @@ from schemas.check import bind
 from schemas.collection import Collection, Field, FieldType
 from schemas.compile.milvus import Dialect, split
 from schemas.filters import EVERYTHING, Compare, Op, parse_filter, to_json
-from schemas.hits import Passage
+from schemas.hits import Hit, Passage
+from schemas.listing import Listing
 from schemas.plan import Key, Mode, Plan, PlanOutcome, ResultOutcome
 from tests.conftest import FirstSentences, MemoryStore, ScriptedChat, passage
 from tests.fakes_ingest import CountingEmbedder
@@ -82,7 +83,10 @@ class Desk:
         self.more: dict[str, Any] = {}
 
     def holds(self, fields: Fields, *rows: Mapping[str, Any]) -> None:
-        stored = [passage(n, f"Row {n}. About it.", **row) for n, row in enumerate(rows, start=1)]
+        stored = [
+            passage(n, f"Row {n}. About it.", **row).model_copy(update={"kb": "c"})
+            for n, row in enumerate(rows, start=1)
+        ]
         self.store = MemoryStore(described(fields), stored)
 
     def threaded(self) -> None:
@@ -251,7 +255,9 @@ async def pl_10(desk: Desk) -> None:
     question = "all HR documents from 2023"
     state = await desk.ask(question, {"HR": "dept is", "2023": "year is"})
     assert filter_of(state) == both(leaf("eq", "dept", "HR"), leaf("eq", "year", 2023))
-    assert (state["plan"].query, desk.store.queries[-1].text) == (question, question)
+    assert (state["plan"].query, state["plan"].listing) == (question, Listing())
+    assert found(state) == ["d1"]
+    assert all(query.text == question for query in desk.store.queries)
 
 
 async def pl_11(desk: Desk) -> None:
@@ -351,10 +357,24 @@ class Behind:
         return await self.store.catalog.expression(filter_)
 
     async def search(self, query: Query, scope: Scope) -> Found:
-        return await self.store.searcher.search(replace(query, kb=self.kb), scope)
+        found = await self.store.searcher.search(replace(query, kb=self.kb), scope)
+        return replace(found, hits=renamed(query.kb, found.hits))
 
     async def count(self, kb: str, filter_: Any, scope: Scope) -> int:
         return await self.store.searcher.count(self.kb, filter_, scope)
+
+    async def listing(
+        self, kb: str, filter_: Any, scope: Scope, listing: Listing, shown: int
+    ) -> Listed:
+        found = await self.store.searcher.listing(self.kb, filter_, scope, listing, shown)
+        return replace(found, hits=renamed(kb, found.hits))
+
+
+def renamed(kb: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    return tuple(
+        one.model_copy(update={"passage": one.passage.model_copy(update={"kb": kb})})
+        for one in hits
+    )
 
 
 def over(uri: str, kb: str, embedder: QueryEmbedder) -> dict[str, Any]:

@@ -82,8 +82,10 @@ def explained_text(explain: Mapping[str, Any], language: Language) -> list[str]:
     what each condition costs, what was added, how long it took.
     """
     words = _ZH if language == "zh" else _EN
-    lines = [*_table(explain, words), ""]
-    lines += _labelled(words, "removed", _removed(explain, words))
+    lines: list[str] = []
+    if "search" in explain["timings_ms"]:
+        lines += [*_table(explain, words), ""]
+        lines += _labelled(words, "removed", _removed(explain, words))
     lines += _conditions(explain["counterfactuals"], words)
     for part, added in explain["enhanced"].items():
         lines += _labelled(words, "enhanced", f"{part}: {', '.join(added)}")

@@ -45,6 +45,12 @@ def _forms(text: str) -> frozenset[str]:
     return frozenset((*keys(text), *(t.text.lower().removesuffix("s") for t in tokens(text))))
 
 
-def blanked(text: str, start: int, end: int) -> str:
-    """The text with spaces in place of a stretch, so that offsets stay."""
-    return f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+@dataclass
+class Reader:
+    """A question, and what of it is not yet understood: spaces stand for the rest."""
+
+    asked: Asked
+    rest: str
+
+    def take(self, start: int, end: int) -> None:
+        self.rest = f"{self.rest[:start]}{' ' * (end - start)}{self.rest[end:]}"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 
-from agent.planning.listing_fields import is_grouping, is_ordered
-from agent.planning.listing_words import CONDITION, Asked, blanked
-from agent.planning.numerals import ENGLISH, count
+from agent.planning.listing_fields import is_grouping
+from agent.planning.listing_order_en import LESS, limited_en, sorted_en
+from agent.planning.listing_words import CONDITION, Asked, Reader
 from agent.planning.tables import listed
 from agent.planning.words import tokens
 from schemas.collection import FieldType
 from schemas.listing import Listing, ListingKind, Sort, Unit
 
-_NUMBER = r"(?:\d{1,4}|" + "|".join(word for word in ENGLISH if ENGLISH[word] > 0) + r")\b"
 _COUNT = re.compile(
     r"\b(?:how\s+many|(?P<of>(?:total\s+)?numbers?\s+of)|count(?:\s+of|\s+up)?|tally)\b",
     re.IGNORECASE,
@@ -41,27 +38,6 @@ _MOST = re.compile(
     re.IGNORECASE,
 )
 _WHO = re.compile(r"\bwho(?:se)?\b", re.IGNORECASE)
-_LESS = frozenset(listed("fewest least smallest lowest shortest oldest earliest cheapest"))
-_SORTED_BY = re.compile(r"\b(?:sort|order|rank)(?:ed|ing)?\s+by\s+(?:the\s+)?", re.IGNORECASE)
-_BY = re.compile(r"\bby\s+(?:the\s+)?", re.IGNORECASE)
-_ENDS = re.compile(r"\s*(?:$|[,;.!?(]|(?:in\s+)?(?:de|a)sc)", re.IGNORECASE)
-_DIRECTION = re.compile(
-    r"\b(?:in\s+)?(?P<way>(?:de|a)scending|desc|asc|(?:newest|latest|most\s+recent|oldest|earliest|"
-    r"highest|lowest|largest|smallest|longest|shortest)\s+first)(?:\s+order)?\b",
-    re.IGNORECASE,
-)
-_ASCENDING = re.compile(r"^asc|oldest|earliest|lowest|smallest|shortest", re.IGNORECASE)
-_BY_DATE = re.compile(
-    rf"\b(?:(?P<before>{_NUMBER})\s+)?(?P<end>newest|latest|most\s+recent(?:ly\s+(?P<verb>\w+))?|"
-    rf"oldest|earliest|last(?=\s+{_NUMBER}))(?:\s+(?P<after>{_NUMBER}))?",
-    re.IGNORECASE,
-)
-_SUPERLATIVE = re.compile(
-    rf"\b(?:(?P<before>{_NUMBER})\s+)?(?:(?:with|having|that\s+ha(?:s|ve))\s+(?:the\s+)?)?"
-    r"(?P<end>most|fewest|highest|lowest|largest|smallest|greatest|biggest|least|longest|shortest|"
-    r"latest|earliest|cheapest)\s+(?:number\s+of\s+|expensive\b)?",
-    re.IGNORECASE,
-)
 _ALWAYS = re.compile(
     r"\b(?:list|enumerate|all|every|name\s+(?:the|me)|(?:are|is)\s+there|do\s+(?:we|you|i)\s+have|"
     r"have\s+we|we\s+have)\b",
@@ -113,17 +89,6 @@ _ALLOWED = frozenset(
 _THINGS = frozenset(listed("all the our different distinct matching available"))
 
 
-@dataclass
-class _Reader:
-    """The question, and what of it is not yet understood."""
-
-    asked: Asked
-    rest: str
-
-    def take(self, start: int, end: int) -> None:
-        self.rest = blanked(self.rest, start, end)
-
-
 def is_residue_en(text: str, asked: Asked) -> bool:
     """Whether words are left that a filter cannot answer."""
     known = _ALLOWED | asked.nouns | asked.named
@@ -134,7 +99,7 @@ def read_en(asked: Asked) -> Listing | None:
     text = asked.text
     if _YES_OR_NO.search(text) or _OTHER.search(text):
         return None
-    reader = _Reader(asked, text)
+    reader = Reader(asked, text)
     for bound in _BOUND.finditer(text):
         reader.take(*bound.span())
     counting = _counting(asked)
@@ -144,11 +109,11 @@ def read_en(asked: Asked) -> Listing | None:
     if found is None and counting is not None:
         found = Listing(kind=ListingKind.COUNT)
     if found is None:
-        found = _sorted(reader) or (Listing() if _is_list(asked) else None)
+        found = sorted_en(reader) or (Listing() if _is_list(asked) else None)
     if found is None or (_WHO.search(text) and found.kind is not ListingKind.GROUP):
         return None
     if found.kind is ListingKind.LIST:
-        found = _limited(reader, found)
+        found = limited_en(reader, found)
     return None if is_residue_en(reader.rest, asked) else found
 
 
@@ -166,17 +131,17 @@ def _counting(asked: Asked) -> re.Match[str] | None:
     return found if counts or (first is not None and first.key in asked.nouns) else None
 
 
-def _group(reader: _Reader, *, counting: bool) -> Listing | None:
+def _group(reader: Reader, *, counting: bool) -> Listing | None:
     return _most(reader) or _each(reader, counting=counting) or _values(reader)
 
 
-def _most(reader: _Reader) -> Listing | None:
+def _most(reader: Reader) -> Listing | None:
     """Which department has the most documents; who wrote the fewest."""
     text = reader.asked.text
     most = _MOST.search(text)
     if most is None:
         return None
-    sort = Sort(descending=most["end"].split()[0].lower() not in _LESS)
+    sort = Sort(descending=most["end"].split()[0].lower() not in LESS)
     for which in _WHICH.finditer(text, 0, most.start()):
         named = reader.asked.fields.at(which.end())
         year = _UNIT.match(text, which.end())
@@ -199,7 +164,7 @@ def _most(reader: _Reader) -> Listing | None:
     return Listing(kind=ListingKind.GROUP, group=author.name, sort=sort, limit=1)
 
 
-def _each(reader: _Reader, *, counting: bool) -> Listing | None:
+def _each(reader: Reader, *, counting: bool) -> Listing | None:
     """How many documents per department, by year."""
     text = reader.asked.text
     if not counting and not re.search(r"\bgroup|down\s+by|\bper\b|\beach\b", text, re.IGNORECASE):
@@ -217,7 +182,7 @@ def _each(reader: _Reader, *, counting: bool) -> Listing | None:
     return None
 
 
-def _values(reader: _Reader) -> Listing | None:
+def _values(reader: Reader) -> Listing | None:
     """Which departments there are: the values themselves, in the plural."""
     text = reader.asked.text
     for asks in _LISTED_FIELD.finditer(text):
@@ -230,103 +195,6 @@ def _values(reader: _Reader) -> Listing | None:
             reader.take(asks.start(), end)
             return Listing(kind=ListingKind.GROUP, group=field.name)
     return None
-
-
-def _sorted(reader: _Reader) -> Listing | None:
-    return _explicit(reader) or _by_date(reader) or _superlative(reader)
-
-
-def _explicit(reader: _Reader) -> Listing | None:
-    """Sorted by pages; newest first."""
-    text, fields = reader.asked.text, reader.asked.fields
-    way = _DIRECTION.search(text)
-    for by in (*_SORTED_BY.finditer(text), *_BY.finditer(text)):
-        named = fields.at(by.end())
-        if by.re is _BY and named is not None and not _ENDS.match(text, named[1]):
-            continue
-        day = fields.dated() if re.match(r"(?:date|age)\b", text[by.end() :], re.I) else None
-        field, end = named or (day, by.end() + 4)
-        if field is None or field.type.is_list or field.name in reader.asked.named:
-            continue
-        reader.take(by.start(), end)
-        if way is not None:
-            reader.take(*way.span())
-        falling = is_ordered(field) if way is None else not _ASCENDING.search(way["way"])
-        return Listing(sort=Sort(field=field.name, descending=falling))
-    first = way is not None and way["way"].lower().endswith("first")
-    day = fields.dated() if first else None
-    if way is None or day is None or re.match(r"(?:high|low|larg|small)", way["way"], re.I):
-        return None
-    reader.take(*way.span())
-    return Listing(sort=Sort(field=day.name, descending=not _ASCENDING.search(way["way"])))
-
-
-def _by_date(reader: _Reader) -> Listing | None:
-    """The newest document, the latest 3 policies, the most recently updated one."""
-    text, fields = reader.asked.text, reader.asked.fields
-    found = _BY_DATE.search(text)
-    if found is None:
-        return None
-    field = fields.dated()
-    if found["verb"]:
-        named = fields.at(found.start("verb"))
-        field = named[0] if named else None
-    elif (named := fields.at(_skip(text, found.end()))) is not None and is_ordered(named[0]):
-        return None
-    if field is None:
-        return None
-    reader.take(*found.span())
-    sort = Sort(field=field.name, descending=found["end"].lower() not in _LESS)
-    return Listing(sort=sort, limit=_limit(found["before"] or found["after"], reader.asked))
-
-
-def _superlative(reader: _Reader) -> Listing | None:
-    """The document with the most pages, the longest, the cheapest."""
-    text, fields = reader.asked.text, reader.asked.fields
-    for found in _SUPERLATIVE.finditer(f"{text} "):
-        kind = found["end"].lower()
-        named = fields.at(found.end())
-        field, end = named if named and is_ordered(named[0]) else (None, found.end())
-        if field is None and kind in ("longest", "shortest"):
-            field = fields.length()
-        if field is None and (kind == "cheapest" or "expensive" in found.group()):
-            field = fields.price()
-        if field is None:
-            continue
-        reader.take(found.start(), min(end, len(text)))
-        sort = Sort(field=field.name, descending=kind not in _LESS)
-        return Listing(sort=sort, limit=_limit(found["before"], reader.asked))
-    return None
-
-
-def _skip(text: str, at: int) -> int:
-    """Past white space."""
-    return at + len(text[at:]) - len(text[at:].lstrip())
-
-
-def _limit(words: str | None, asked: Asked) -> int | None:
-    """The number that is named; one where only one is asked for."""
-    if words:
-        return count(words)
-    several = asked.plural or re.search(r"\b(?:all|every)\b", asked.text, re.IGNORECASE)
-    return None if several else 1
-
-
-def _limited(reader: _Reader, listing: Listing) -> Listing:
-    """A number before the noun: 5 documents with the most pages, the top 3 drafts."""
-    nouns = "|".join(map(re.escape, sorted(reader.asked.nouns)))
-    for found in _numbers(reader.rest, nouns):
-        if (number := count(found["number"])) and (listing.limit is None or listing.limit == 1):
-            reader.take(*found.span())
-            return listing.model_copy(update={"limit": number})
-    return listing
-
-
-def _numbers(text: str, nouns: str) -> Iterator[re.Match[str]]:
-    thing = rf"(?:of\s+the\s+)?(?:{CONDITION}|(?:{nouns})s?\b)"
-    before = rf"(?:top|first)?\s*\b(?P<number>{_NUMBER})\s+(?={thing})"
-    yield from re.finditer(before, text, re.IGNORECASE)
-    yield from re.finditer(rf"\b(?:top|first)\s+(?P<number>{_NUMBER})", text, re.IGNORECASE)
 
 
 def _is_list(asked: Asked) -> bool:

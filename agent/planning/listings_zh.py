@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from agent.planning.listing_fields import is_grouping, is_ordered
-from agent.planning.listing_words import CONDITION, Asked, blanked
+from agent.planning.listing_words import CONDITION, Asked, Reader
 from agent.planning.numerals import CHINESE_PATTERN, count
 from agent.planning.tables import listed
 from schemas.collection import Field, FieldType
@@ -65,15 +64,6 @@ _ALLOWED = listed("""
 _EDGE = re.compile(r"[\s,.!?;:，。！？；：、（）()《》“”\"'…~～-]+")
 
 
-@dataclass
-class _Reader:
-    asked: Asked
-    rest: str
-
-    def take(self, start: int, end: int) -> None:
-        self.rest = blanked(self.rest, start, end)
-
-
 def is_residue_zh(text: str, asked: Asked) -> bool:
     """Whether anything is left that a filter cannot answer."""
     words = {*_ALLOWED, *asked.nouns, *asked.named}
@@ -86,7 +76,7 @@ def read_zh(asked: Asked) -> Listing | None:
     text = asked.text
     if _OTHER.search(text):
         return None
-    reader = _Reader(asked, text)
+    reader = Reader(asked, text)
     for bound in _BOUND.finditer(text):
         reader.take(*bound.span())
     counting = _COUNT.search(text)
@@ -116,7 +106,7 @@ def _is_phrase(text: str, asked: Asked) -> bool:
     return re.search(rf"的[^，。？！,.?!]*(?:{nouns})[\W”\"]*$", text) is not None
 
 
-def _most(reader: _Reader) -> Listing | None:
+def _most(reader: Reader) -> Listing | None:
     """哪个部门的文档最多，谁写的最少."""
     text, fields = reader.asked.text, reader.asked.fields
     most = _MOST.search(text)
@@ -135,7 +125,7 @@ def _most(reader: _Reader) -> Listing | None:
     return None
 
 
-def _each(reader: _Reader, *, counting: bool) -> Listing | None:
+def _each(reader: Reader, *, counting: bool) -> Listing | None:
     """每个部门有多少文档，按年份统计."""
     text = reader.asked.text
     if not counting and not re.search(r"分组|统计|汇总|分布", text):
@@ -161,7 +151,7 @@ def _grouping(asked: Asked, at: int) -> tuple[Field | None, int, Unit | None]:
     return None, at, None
 
 
-def _values(reader: _Reader) -> Listing | None:
+def _values(reader: Reader) -> Listing | None:
     """有哪些部门，一共有多少个作者."""
     text, fields = reader.asked.text, reader.asked.fields
     for asks in _VALUES.finditer(text):
@@ -186,11 +176,11 @@ def _goes_on(text: str, at: int) -> bool:
     return text[at : at + 1] == "的"
 
 
-def _sorted(reader: _Reader) -> Listing | None:
+def _sorted(reader: Reader) -> Listing | None:
     return _explicit(reader) or _by_field(reader) or _by_date(reader) or _by_length(reader)
 
 
-def _explicit(reader: _Reader) -> Listing | None:
+def _explicit(reader: Reader) -> Listing | None:
     """按页数从多到少排序."""
     text, fields = reader.asked.text, reader.asked.fields
     for by in re.finditer(r"按照?|依照?|根据", text):
@@ -211,7 +201,7 @@ def _explicit(reader: _Reader) -> Listing | None:
     return None
 
 
-def _by_field(reader: _Reader) -> Listing | None:
+def _by_field(reader: Reader) -> Listing | None:
     """页数最多的文档."""
     for found in _SUPERLATIVE.finditer(reader.asked.text):
         named = reader.asked.fields.before(found.start())
@@ -222,7 +212,7 @@ def _by_field(reader: _Reader) -> Listing | None:
     return None
 
 
-def _by_date(reader: _Reader) -> Listing | None:
+def _by_date(reader: Reader) -> Listing | None:
     """最新的文档，最近发布的三份制度."""
     found, fields = _BY_DATE.search(reader.asked.text), reader.asked.fields
     if found is None:
@@ -236,7 +226,7 @@ def _by_date(reader: _Reader) -> Listing | None:
     return Listing(sort=sort, limit=_one(reader.asked))
 
 
-def _by_length(reader: _Reader) -> Listing | None:
+def _by_length(reader: Reader) -> Listing | None:
     found, field = _BY_LENGTH.search(reader.asked.text), reader.asked.fields.length()
     if found is None or field is None:
         return None
@@ -249,7 +239,7 @@ def _one(asked: Asked) -> int | None:
     return None if asked.plural or _SEVERAL.search(asked.text) else 1
 
 
-def _limited(reader: _Reader, listing: Listing) -> Listing:
+def _limited(reader: Reader, listing: Listing) -> Listing:
     for found in _LIMIT.finditer(reader.rest):
         number = count(found["number"] or found["first"] or found["top"])
         if number and not _is_part(reader.rest, found.start()):

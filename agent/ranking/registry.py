@@ -12,6 +12,7 @@ from agent.ranking.diversity import Diversity
 from agent.ranking.duplicates import NearDuplicates
 from agent.ranking.hard_filter import HardFilter
 from agent.ranking.packing import Packing
+from agent.ranking.rerank.bm25 import CandidateBm25
 from agent.ranking.rerank.embedding import Embedder
 from agent.ranking.reranking import Reranking
 from agent.ranking.scoring import Scoring
@@ -36,6 +37,7 @@ class Tools:
     embedder: Embedder | None = None
     rerank: RerankSettings = field(default_factory=RerankSettings)
     boosts: BoostSettings = field(default_factory=BoostSettings)
+    tag_field: str = "tags"
 
 
 StrategyFactory = Callable[[Tools], Strategy]
@@ -44,8 +46,9 @@ BUILT_IN: tuple[StrategyFactory, ...] = (
     lambda tools: Scoring(tools.embedding),
     lambda tools: HardFilter(),
     lambda tools: Similarity(),
+    lambda tools: CandidateBm25(),
     lambda tools: Reranking(tools.rerank, tools.embedder),
-    lambda tools: Boosts(tools.boosts, tools.rerank),
+    lambda tools: Boosts(tools.boosts, tools.rerank, tag_field=tools.tag_field),
     lambda tools: NearDuplicates(),
     lambda tools: Diversity(),
     lambda tools: Packing(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from agent.store.bases import Bases
 from agent.store.guard import Guard
@@ -21,13 +22,12 @@ async def first_visible(
     limit: int,
 ) -> list[Hit]:
     """At most `limit` hits in the order of `ranked` (rows with their scores): those that scope and
-    filter keep, of visible documents. Documents are looked up for as many as are needed, since
-    nearly all of them are visible.
+    filter keep, of visible documents. No more rows are judged and looked up than are needed, since
+    nearly all of them are kept.
     """
-    kept = [(row, scores) for row, scores in ranked if _keeps(target, allowed, row)]
+    kept = ((row, scores) for row, scores in ranked if _keeps(target, allowed, row))
     hits: list[Hit] = []
-    while kept and len(hits) < limit:
-        looked, kept = kept[: limit - len(hits)], kept[limit - len(hits) :]
+    while len(hits) < limit and (looked := list(islice(kept, limit - len(hits)))):
         visible = await target.visible(bases, [row for row, _ in looked])
         hits += [
             Hit(passage=visible[id_], score=scores["fused"], scores=scores)

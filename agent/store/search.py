@@ -28,6 +28,8 @@ DEPTH = 1_024
 """Candidates of a leg at most: what ranked search looks at."""
 
 FIRST = 64
+"""Candidates of a leg at least: hits found by both legs, and those that are dropped, make room."""
+
 EXACT_ROWS = 2_048
 """Up to so many matching rows are scored here if the engine's graph index found too few."""
 
@@ -35,6 +37,11 @@ LOOKS = 3
 """How often a search is made again whose documents were replaced meanwhile."""
 
 LISTED = 512
+
+
+def depth_for(limit: int) -> int:
+    """Candidates that each leg is asked for at first."""
+    return min(DEPTH, max(FIRST, limit + limit // 4))
 
 
 class MilvusSearcher:
@@ -142,9 +149,8 @@ class MilvusSearcher:
         vector = await self._questions.vector(query.text)
         timings["embed"] = (time.perf_counter() - started) * 1000
         target.check(len(vector), self._embedder.name)
-        first = min(DEPTH, max(FIRST, 2 * query.limit))
         hits: list[Hit] = []
-        for depth in dict.fromkeys((first, DEPTH)):
+        for depth in dict.fromkeys((depth_for(query.limit), DEPTH)):
             found = await search_legs(
                 self._bases,
                 target,
