@@ -105,8 +105,8 @@ async def test_the_chain_runs_by_stage_and_counts_what_each_step_took() -> None:
 async def test_the_stages_of_the_built_in_strategies() -> None:
     steps = {one.name: one.stage for one in registered(TOOLS, ()).strategies}
     assert steps == {
-        **{"scoring": 5, "hard_filter": 10, "similarity": 20, "rerank": 25, "boosts": 27},
-        **{"near_duplicates": 28, "diversity": 30, "packing": 40},
+        **{"scoring": 5, "hard_filter": 10, "similarity": 20, "bm25": 24, "rerank": 25},
+        **{"boosts": 27, "near_duplicates": 28, "diversity": 30, "packing": 40},
     }
 
 

@@ -263,3 +263,9 @@ OTHER = "Invoices have to show the tax number of the buyer, otherwise they are s
 async def test_near_duplicates_across_documents(texts: list[str], expected: str) -> None:
     hits = [a_hit(str(number), text) for number, text in enumerate(texts)]
     assert ids(await NearDuplicates().apply(context_of(), hits)) == expected.split()
+
+
+@given(st.text(alphabet="eyingsd ", max_size=30))
+def test_any_words_have_a_confidence(text: str) -> None:
+    found = confidence(frozenset({"eye"}), (), a_hit("a", text).passage)
+    assert 0 <= found <= 1

@@ -81,4 +81,4 @@ def _stem(term: str) -> str:
         return term
     ending = next((e for e in _ENDINGS if term.endswith(e) and len(term) - len(e) >= 3), "")
     stem = term.removesuffix(ending).removesuffix("e").removesuffix("y")
-    return stem[:-1] if stem[-1] == stem[-2] else stem
+    return stem[:-1] if stem[-1:] == stem[-2:-1] else stem
