@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from evals.arms.arm import Attempt
 from evals.runs import Record
 from evals.scorers.conditions import Judged, compare, is_false_filter, is_missed_filter
-from evals.scorers.execution import Rows, is_same_selection
+from evals.scorers.execution import Rows, is_same_selection, selection_f1
 from evals.scorers.rates import mean, percentile, rate, share
 from evals.scorers.structure import is_accepted, is_exact
 from evals.suites import Case
@@ -30,6 +30,11 @@ def judge(case: Case, attempt: Attempt, rows: Rows | None) -> dict[str, JsonValu
         "execution": None
         if rows is None
         else valid and is_same_selection(said, gold, rows, collection),
+        "selection_f1": None
+        if rows is None
+        else round(selection_f1(said, gold, rows, collection), 4)
+        if valid
+        else 0.0,
         "false_filter": is_false_filter(said, gold),
         "missed_filter": is_missed_filter(said, gold),
         "said": [_plain(one) for one in conditions.said],
@@ -61,7 +66,7 @@ def _figures(records: Sequence[Record]) -> dict[str, Any]:
     ms = [_number(record, "ms") for record in records]
     figures = _rates(records)
     if all(record.scores["execution"] is None for record in records):
-        del figures["execution"]
+        del figures["execution"], figures["selection_f1"]
     return {
         **figures,
         "condition_precision": share(sum(one.hit for one in said), len(said)),
@@ -84,6 +89,7 @@ def _rates(records: Sequence[Record]) -> dict[str, Any]:
         "exact": rate(_flags(records, "exact")),
         "accept": rate(_flags(records, "accept")),
         "execution": rate(_flags(records, "execution")),
+        "selection_f1": mean(_measured(records, "selection_f1")),
     }
 
 
@@ -127,6 +133,12 @@ def _judged(records: Iterable[Record], side: str) -> list[Judged]:
 def _flags(records: Iterable[Record], name: str) -> list[bool | None]:
     values: list[Any] = [record.scores[name] for record in records]
     return values
+
+
+def _measured(records: Iterable[Record], name: str) -> list[float]:
+    """The scores of the cases in which there is one."""
+    values: list[Any] = [record.scores.get(name) for record in records]
+    return [float(value) for value in values if value is not None]
 
 
 def _number(record: Record, name: str) -> float:

@@ -32,6 +32,9 @@ def filters_text(summary: Mapping[str, Any]) -> str:
     for name in _RATES:
         if any(name in column for column in columns.values()):
             lines.append(_line(name, [_rate(c.get(name)) for c in columns.values()], width))
+    if any("selection_f1" in column for column in columns.values()):
+        cells = [_plain(c.get("selection_f1")) for c in columns.values()]
+        lines.append(_line("selection_f1", cells, width))
     for name in ("p50", "p95"):
         cells = [_plain(c["latency_ms"][name]) for c in columns.values()]
         lines.append(_line(f"ms {name}", cells, width))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evals.golds import parse_gold
 from evals.scorers.conditions import compare, is_false_filter, is_missed_filter
-from evals.scorers.execution import Rows, is_same_selection, selected
+from evals.scorers.execution import Rows, is_same_selection, selected, selection_f1
 from evals.scorers.rates import percentile, rate, share, wilson
 from evals.scorers.structure import is_accepted, is_exact
 from schemas.errors import FilterError
@@ -163,21 +163,29 @@ ROWS: Rows = [
 
 
 @pytest.mark.parametrize(
-    ("said", "ids", "same"),
+    ("said", "ids", "same", "f1"),
     [
-        (leaf("lt", "year", 1900), {"a"}, True),
-        (ADA, {"a"}, True),
-        (GRACE, {"b"}, True),
-        (leaf("ne", "author", "Ada Lovelace"), {"b"}, True),
-        (leaf("contains", "tags", "engines"), {"a", "c"}, False),
-        (leaf("gt", "year", 2000), set(), False),
-        (None, {"a", "b", "c"}, False),
+        (leaf("lt", "year", 1900), {"a"}, True, 1.0),
+        (ADA, {"a"}, True, 1.0),
+        (GRACE, {"b"}, True, 1.0),
+        (leaf("ne", "author", "Ada Lovelace"), {"b"}, True, 1.0),
+        (leaf("contains", "tags", "engines"), {"a", "c"}, False, 2 / 3),
+        (leaf("gt", "year", 2000), set(), False, 0.0),
+        (None, {"a", "b", "c"}, False, 0.5),
     ],
 )
-def test_execution_against_either_right_filter(said: Any, ids: set[str], same: bool) -> None:
+def test_execution_against_either_right_filter(
+    said: Any, ids: set[str], same: bool, f1: float
+) -> None:
     assert selected(parsed(said), ROWS, PAPERS) == ids
     gold = parse_gold(ADA, [GRACE], PAPERS)
     assert is_same_selection(parsed(said), gold, ROWS, PAPERS) is same
+    assert selection_f1(parsed(said), gold, ROWS, PAPERS) == pytest.approx(f1)
+
+
+def test_two_empty_selections_agree() -> None:
+    gold = parse_gold(leaf("gt", "year", 2000), None, PAPERS)
+    assert selection_f1(parsed(leaf("lt", "year", 1)), gold, ROWS, PAPERS) == 1
 
 
 @pytest.mark.parametrize(
