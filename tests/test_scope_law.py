@@ -96,7 +96,7 @@ def _untimed(value: Any) -> Any:
 BUSY = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=BUSY)
+@settings(max_examples=60, deadline=None, suppress_health_check=BUSY)
 @given(request_=requests())
 async def test_nothing_outside_the_scope_is_told(request_: Request) -> None:
     outcome = await run(request_, World(ALL))
@@ -104,7 +104,7 @@ async def test_nothing_outside_the_scope_is_told(request_: Request) -> None:
     assert_counted_inside(request_, outcome)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=BUSY)
+@settings(max_examples=60, deadline=None, suppress_health_check=BUSY)
 @given(request_=requests())
 async def test_an_engine_that_forgets_the_scope_shows_nothing_outside_it(
     request_: Request,
@@ -112,7 +112,7 @@ async def test_an_engine_that_forgets_the_scope_shows_nothing_outside_it(
     assert_inside(request_, await run(request_, World(ALL, leaky=True)))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=BUSY)
+@settings(max_examples=60, deadline=None, suppress_health_check=BUSY)
 @given(request_=requests())
 async def test_what_may_not_be_seen_changes_nothing(request_: Request) -> None:
     """The same request over a store that holds only what the scope shows: the same plan, hits,
@@ -160,7 +160,7 @@ def _draft(doc_id: str, passages: list[Passage]) -> DocumentDraft:
 
 
 @pytest.mark.lite
-@settings(max_examples=60, deadline=None, suppress_health_check=BUSY)
+@settings(max_examples=30, deadline=None, suppress_health_check=BUSY)
 @given(request_=requests())
 async def test_the_law_holds_over_an_engine(uri: str, request_: Request) -> None:
     connection = Connection(uri)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise, zip_longest
 
 from agent.planning.cues import Direction, negated, negations, preferred, wished
@@ -35,6 +37,11 @@ from schemas.mentions import Mention, MentionKind
 MOST_MENTIONS = 12
 MOST_NAMES = 3
 _ANCHORED = 0.3
+_EXCEPT = re.compile(
+    r"\b(?:except|exclud\w+|other\s+than|apart\s+from|besides|without)\b|除|排除|以外|之外",
+    re.IGNORECASE,
+)
+"""What excludes documents in a story, whose other negations are part of what is told."""
 _CERTAIN_SCORE = 0.9
 _NAMED_SCORE = 0.97
 
@@ -67,14 +74,34 @@ class Linker:
         story = is_story(scene)
         if story:
             found = told(scene, found)
-        kept = _sparse(_unverbed(scene, sorted(found, key=lambda f: f.start)))[:MOST_MENTIONS]
-        denied = _denied(text, kept)
+        ordered = _unverbed(scene, sorted(found, key=lambda f: f.start))
+        kept = _listed_alike(text, _sparse(ordered))[:MOST_MENTIONS]
+        denied = [False] * len(kept) if story and not _EXCEPT.search(text) else _denied(text, kept)
         loose = not story and negations(text) > sum(denied)
         prefix = "m" if turn == 0 else f"t{-turn}m"
         return tuple(
             _mention(text, f, f"{prefix}{number}", turn, _hints(scene, f, no, loose))
             for number, (f, no) in enumerate(zip(kept, denied, strict=True), start=1)
         )
+
+
+def _listed_alike(text: str, found: Sequence[Found]) -> list[Found]:
+    """What stands in one list has one field: of "both Engadget and Polygon", the first is a
+    source if the second can be nothing else.
+    """
+    alike = list(found)
+    for at, (one, after) in enumerate(pairwise(found)):
+        common = {c.field for c in one.choices} & {c.field for c in after.choices}
+        known = one.kind is MentionKind.VALUE and after.kind is MentionKind.VALUE
+        if known and common and is_listed(text[one.end : after.start]):
+            alike[at] = _of_fields(alike[at], common)
+            alike[at + 1] = _of_fields(alike[at + 1], common)
+    return alike
+
+
+def _of_fields(found: Found, fields: set[str]) -> Found:
+    kept = tuple(choice for choice in found.choices if choice.field in fields)
+    return replace(found, choices=kept) if kept else found
 
 
 def _denied(text: str, found: Sequence[Found]) -> list[bool]:

@@ -28,7 +28,7 @@ _REPORTED = re.compile(
     r"\b(?:articles?|reports?|reported|reporting|coverage|covered|according\s+to|as\s+per|"
     r"mentioned\s+(?:by|in)|discussed\s+(?:by|in)|news\s+sources?|published\s+by|stories|"
     r"publish(?:es|ing|ed)?|claims?|suggests?|(?-i:states?)|indicates?|attributes?|describes?|"
-    r"associated\s+with)\b|报道|报导|文章|据",
+    r"associated\s+with|alleg(?:ed|es)|refer(?:s|red)?\s+to|compared\s+to|accused)\b|报道|报导|文章|据",
     re.IGNORECASE,
 )
 _DATED = re.compile(
@@ -107,7 +107,8 @@ def _is_named(scene: Scene, found: Found) -> bool:
     """
     words = scene.text[found.start : found.end]
     if found.rank < _EXACT:
-        return " " in words and words[0].isupper() and len(found.choices) == 1
+        begins = len(found.choices) == 1 and str(found.choices[0].value).startswith(words)
+        return " " in words and words[0].isupper() and (begins or _is_attributed(scene, found))
     proper = any(_has_capitals(str(choice.value)) for choice in found.choices)
     if proper and _has_capitals(words):
         return True

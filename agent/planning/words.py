@@ -89,9 +89,12 @@ _IE = frozenset(
 """Plurals of words that end with -ie."""
 
 
+_NO_PLURALS = frozenset({"news", "lens", "always", "perhaps", "sometimes", "thanks"})
+
+
 def singular(word: str) -> str:
     """An English plural without its ending; other words as they are."""
-    if len(word) < 4 or not word.isascii() or not word.endswith("s"):
+    if len(word) < 4 or not word.isascii() or not word.endswith("s") or word in _NO_PLURALS:
         return word
     if word in _IE:
         return word[:-1]

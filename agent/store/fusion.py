@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -21,8 +20,9 @@ class Method(StrEnum):
 class Fusion:
     """How the legs are weighed. `rrf_k` is the constant of Cormack, Clarke and Buettcher (2009).
 
-    Weighted scores are normalised as Milvus' WeightedRanker does it: (1 + cosine) / 2 and
-    2/pi * atan(BM25), so that they can be compared between queries and collections.
+    Weighted scores are (1 + cosine) / 2, and BM25 as a share of the highest sum found: the
+    2/pi * atan(BM25) of Milvus' WeightedRanker is close to 1 for any hit with two or three terms,
+    so that full text could hardly tell them apart (docs/benchmarks.md).
     """
 
     method: Method = Method.WEIGHTED
@@ -47,10 +47,10 @@ class Fusion:
     def _weighted(self, dense: Scores, bm25: Scores | None) -> dict[str, float]:
         text = 0.0 if bm25 is None else self.text
         terms = bm25 or {}
+        highest = max(terms.values(), default=0.0) or 1.0
         return {
             id_: (
-                self.vector * (1 + dense.get(id_, -1.0)) / 2
-                + text * math.atan(terms.get(id_, 0.0)) * 2 / math.pi
+                self.vector * (1 + dense.get(id_, -1.0)) / 2 + text * terms.get(id_, 0.0) / highest
             )
             / (text + self.vector)
             for id_ in {**dense, **terms}

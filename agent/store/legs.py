@@ -47,15 +47,14 @@ async def search_legs(
     depth: int,
 ) -> Candidates:
     """Both legs at once, each under the whole expression; the cosines of hits that only BM25
-    found are fetched, so that every candidate has one. `terms` are a question's as the BM25 index
-    takes them.
+    found come from their vectors, so that every candidate has one. `terms` are a question's as
+    the BM25 index takes them.
     """
     found = Candidates(depth)
     legs = [_dense(bases, target, expression, vector, found)]
     if target.sparse is not None and terms:
-        legs.append(_bm25(bases, target, expression, terms, found))
+        legs.append(_bm25(bases, target, expression, found, terms=terms, vector=vector))
     await asyncio.gather(*legs)
-    await _complete(bases, target, vector, found)
     return found
 
 
@@ -67,11 +66,21 @@ async def _dense(
 
 
 async def _bm25(
-    bases: Bases, target: Target, expression: str, terms: str, found: Candidates
+    bases: Bases,
+    target: Target,
+    expression: str,
+    found: Candidates,
+    *,
+    terms: str,
+    vector: Sequence[float],
 ) -> None:
+    """Vectors come with the rows: a look-up of their own would cost another call."""
     rows = await _leg(bases, target, expression, found, name="bm25", data=[terms])
     # Lite reports BM25 negated.
     found.bm25 = {id_: abs(distance) for id_, distance in rows}
+    with_vectors = [found.rows[id_] for id_, _ in rows if target.dense in found.rows[id_]]
+    for id_, cosine in similarities(vector, with_vectors, target).items():
+        found.dense.setdefault(id_, cosine)
 
 
 async def _leg(
@@ -92,7 +101,10 @@ async def _leg(
         anns_field=target.dense if is_dense else target.sparse,
         filter=expression,
         limit=found.depth,
-        output_fields=list(target.outputs),
+        output_fields=[
+            *target.outputs,
+            *([] if is_dense or target.dense is None else [target.dense]),
+        ],
         search_params={"params": {"ef": max(found.depth, 128)}} if is_dense else {},
     )
     scores: list[tuple[str, float]] = []
@@ -103,23 +115,6 @@ async def _leg(
     found.found[name] = len(scores)
     found.timings_ms[name] = (time.perf_counter() - started) * 1000
     return scores
-
-
-async def _complete(
-    bases: Bases, target: Target, vector: Sequence[float], found: Candidates
-) -> None:
-    missing = [id_ for id_ in found.bm25 or () if id_ not in found.dense]
-    if not missing or target.dense is None:
-        return
-    started = time.perf_counter()
-    rows = await bases.read(
-        "get",
-        target.chunks,
-        ids=target.keys(missing),
-        output_fields=[target.key, target.dense],
-    )
-    found.dense.update(similarities(vector, rows, target))
-    found.timings_ms["complete"] = (time.perf_counter() - started) * 1000
 
 
 def similarities(
