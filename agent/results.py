@@ -23,7 +23,7 @@ from schemas.filters import EVERYTHING, Filter, all_of, any_of
 from schemas.hits import HitRef
 from schemas.language import language_of
 from schemas.normalise import normalise
-from schemas.plan import Condition, ResultOutcome
+from schemas.plan import Condition, Problem, ResultOutcome
 
 
 def filter_block(state: State) -> FilterBlock:
@@ -63,12 +63,14 @@ def result_of(
         documents=found_documents(state.get("found", ()), context),
         timings_ms=state.get("timings", {}),
         explain=explain,
+        problems=_problems(state),
     )
 
 
 def answer_of(question: str, state: State, context: Context, thread: str | None) -> Answer:
     shown = references(state.get("hits", ()), context)
     text, tally = state.get("answer", ""), state.get("tally")
+    written = shown and state.get("result") is not ResultOutcome.FALLBACK
     return Answer(
         question=question,
         text=text,
@@ -78,10 +80,11 @@ def answer_of(question: str, state: State, context: Context, thread: str | None)
         plan=state["plan"],
         filter=filter_block(state),
         thread=thread,
-        model=context.writer.name if shown and tally is None else None,
+        model=context.writer.name if written and tally is None else None,
         timings_ms=state.get("timings", {}),
         total=tally.total if tally else None,
         groups=tally.groups if tally else (),
+        problems=_problems(state),
     )
 
 
@@ -96,7 +99,8 @@ def events_of(answer: Answer) -> Iterator[Event]:
     yield Event(
         kind=EventKind.DONE,
         data={
-            key: dumped[key] for key in ("text", "thread", "model", "timings_ms", "total", "groups")
+            key: dumped[key]
+            for key in ("text", "thread", "model", "timings_ms", "total", "groups", "problems")
         },
     )
 
@@ -139,6 +143,12 @@ def found_documents(refs: tuple[HitRef, ...], context: Context) -> tuple[FoundDo
             )
         )
     return tuple(sorted(made, key=lambda document: -document.score))
+
+
+def _problems(state: State) -> tuple[Problem, ...]:
+    """What failed between planning and answer."""
+    enhanced = state.get("enhanced")
+    return (*(enhanced.problems if enhanced else ()), *state.get("ranking_problems", ()))
 
 
 def _text(filter_: Filter, question: str) -> str:

@@ -230,14 +230,22 @@ class ServiceSettings(Section):
 
 
 class _Yaml(YamlConfigSettingsSource):
-    """The YAML file, with the keys of `rag.filter` brought to snake case."""
+    """The YAML file, with the keys of `rag.filter` brought to snake case. A section in which
+    nothing stands, as where all of it is commented out, is none.
+    """
 
     def __call__(self) -> dict[str, Any]:
-        data = super().__call__()
+        data = _filled(super().__call__())
         rag = data.get("rag")
+        if isinstance(rag, dict):
+            data = {**data, "rag": (rag := _filled(rag))}
         if isinstance(rag, dict) and isinstance(rag.get("filter"), dict):
             data = {**data, "rag": {**rag, "filter": _options(rag["filter"])}}
         return data
+
+
+def _filled(tree: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in tree.items() if value is not None}
 
 
 def _options(given: Mapping[Any, Any]) -> dict[str, Any]:
@@ -247,10 +255,13 @@ def _options(given: Mapping[Any, Any]) -> dict[str, Any]:
     try:
         options = snake_keys(given)
         for group in ("knowledge_profiles", "type_specific_rules"):
-            if isinstance(options.get(group), dict):
+            named = options.get(group)
+            if group in options and named is None:
+                del options[group]
+            if isinstance(named, dict):
                 options[group] = {
-                    str(name): snake_keys(one) if isinstance(one, dict) else one
-                    for name, one in options[group].items()
+                    str(name): snake_keys(one or {}) if isinstance(one, dict | None) else one
+                    for name, one in named.items()
                 }
     except ValueError as error:
         raise SettingsError(f"settings: rag.filter: {error}") from error

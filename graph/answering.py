@@ -17,6 +17,7 @@ from graph.stages import stage, tell
 from graph.state import State, Turn
 from schemas.answers import Step
 from schemas.filters import EVERYTHING, any_of
+from schemas.hits import Hit
 from schemas.language import Language, language_of
 from schemas.plan import Origin, PlanOutcome, ResultOutcome
 
@@ -29,7 +30,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
     with stage("answer", state) as watch:
         hits = await recalled(state, context) if state.get("hits") else []
         language = language_of(state["question"])
-        unsaid = await _without_passages(state, runtime, language, has_hits=bool(hits))
+        unsaid = await _without_passages(state, runtime, language, hits)
         if unsaid:
             tell("text", unsaid)
             text = unsaid
@@ -58,7 +59,7 @@ def cited(text: str, passages: int) -> tuple[int, ...]:
 
 
 async def _without_passages(
-    state: State, runtime: Runtime[Context], language: Language, *, has_hits: bool
+    state: State, runtime: Runtime[Context], language: Language, hits: Sequence[Hit]
 ) -> str:
     """What is said where no passage is read for an answer: to a listing, and where none may
     carry one. Empty if one may.
@@ -76,9 +77,12 @@ async def _without_passages(
             else "No reliable filter could be planned for this question, so nothing was searched. "
             "Put it in other words, or give the filter yourself."
         )
-    if has_hits and state.get("result") is not ResultOutcome.FALLBACK:
+    fell_back = bool(hits) and state.get("result") is ResultOutcome.FALLBACK
+    if hits and not fell_back:
         return ""
     kb = (await described(state, runtime)).name
+    if fell_back:
+        return _only_far(kb, plan.text, [hit.passage.title for hit in hits], language)
     if plan.text:
         nearest = _nearest_words(await nearest_titles(state, runtime.context), language)
         return (
@@ -87,6 +91,17 @@ async def _without_passages(
             else f"Nothing in {kb!r} matches ({plan.text}).{nearest}"
         )
     return f"在“{kb}”中没有找到相关内容。" if zh else f"Nothing relevant was found in {kb!r}."
+
+
+def _only_far(kb: str, conditions: str, titles: Sequence[str], language: Language) -> str:
+    """What was found meets the conditions, but is too far from the question to answer it."""
+    if language == "zh":
+        under = f"（{conditions}）" if conditions else ""
+        named = "、".join(f"《{title}》" for title in dict.fromkeys(titles))
+        return f"在“{kb}”中没有找到相关内容{under}。最接近的文档：{named}。"
+    under = f" ({conditions})" if conditions else ""
+    named = "; ".join(dict.fromkeys(titles))
+    return f"Nothing relevant was found in {kb!r}{under}. The nearest: {named}."
 
 
 def _nearest_words(titles: Sequence[str], language: Language) -> str:

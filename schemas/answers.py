@@ -65,7 +65,8 @@ class SearchResult(Shape):
     """Ranked passages with the filter that led to them. For a listing (`plan.listing`), `total`
     counts all matching documents, of which `hits` are the first, and `text` is the answer.
     `nearest` lie outside the model's conditions, shown where nothing meets them. `documents` are
-    all that were found before ranking, best first.
+    all that were found before ranking, best first. `problems` tell what failed or had to be left
+    out after planning, such as a reranker that did not answer.
     """
 
     question: str
@@ -79,11 +80,13 @@ class SearchResult(Shape):
     total: int | None = None
     groups: tuple[Group, ...] = ()
     text: str = ""
+    problems: tuple[Problem, ...] = ()
 
 
 class Answer(Shape):
     """A finished answer; `cited` are the numbers of the references that its text uses. `total`
-    and `groups` are those of a listing. The text rests on none of `nearest`, see SearchResult.
+    and `groups` are those of a listing. The text rests on none of `nearest`, see SearchResult;
+    nor on the references where `filter.result` is fallback.
     """
 
     question: str
@@ -98,6 +101,7 @@ class Answer(Shape):
     timings_ms: Mapping[str, float] = Attribute(default_factory=dict)
     total: int | None = None
     groups: tuple[Group, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 class EventKind(StrEnum):

@@ -187,10 +187,13 @@ class Policy(_Options):
             _check_names(option, getattr(self, option))
         for name, rule in self.type_specific_rules.items():
             _check_rule(name, rule)
-            _check("", self.for_type(name))
+            _check(f"type_specific_rules.{name}: ", self.for_type(name))
         _check("", self)
         for name in self.knowledge_profiles:
             _check(f"knowledge_profiles.{name}: ", self.for_kb(name))
+            for kind in self.type_specific_rules:
+                where = f"knowledge_profiles.{name} with type_specific_rules.{kind}: "
+                _check(where, self.for_kb(name).for_type(kind))
         for model, points in self.calibration.items():
             _check_points(model, points)
         return self

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from agent.access.local import GrantedAccess
 from agent.backends import Backends
@@ -28,6 +29,9 @@ from schemas.hits import Hit, Passage
 from schemas.listing import Listing
 from schemas.mentions import Form, FormMessage, Mention, Proposal
 from schemas.plan import PlanOutcome
+
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 TODAY = dt.date(2026, 3, 15)
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,19 +13,21 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 
 @dataclass
 class RerankScript:
     """A `body` is sent as it is; else each text scores the share of letters `a` in it, times
-    `scale`. `late` seconds pass before.
+    `scale`. `late` seconds pass before, and `trickle` seconds before each of ten spaces that
+    begin the reply.
     """
 
     status: int = 200
     body: bytes | None = None
     late: float = 0.0
+    trickle: float = 0.0
     scale: float = 1.0
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
@@ -61,7 +64,15 @@ class RerankScript:
     def _score(self, text: str) -> float:
         return self.scale * text.count("a") / max(1, len(text))
 
+    async def _trickling(self, usual: Any) -> AsyncIterator[bytes]:
+        for _ in range(10):
+            await asyncio.sleep(self.trickle)
+            yield b" "
+        yield json.dumps(usual).encode()
+
     def _reply(self, usual: Any) -> Response:
+        if self.trickle:
+            return StreamingResponse(self._trickling(usual), self.status)
         if self.body is None:
             return JSONResponse(usual, self.status)
         return Response(self.body, self.status, media_type="application/json")

@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -15,9 +14,6 @@ from schemas.filters import AllOf, AnyOf, Compare, Filter, Not, Op
 from schemas.folding import fold
 from schemas.operators import MEMBERSHIP, allowed_ops
 from tests.hostile import hostile
-
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
 
 WORDS = (
     "HR",

@@ -136,6 +136,7 @@ def test_config_tells_the_origin_and_hides_secrets(tmp_path: Path) -> None:
     shown = json.loads(done.stdout)
     assert shown["kb"] == {"value": "mine", "origin": "environment"}
     assert shown["store.fusion"]["origin"] == "default"
+    assert shown["rag.filter.knowledge_profiles"] == {"value": {}, "origin": "default"}
     assert "hidden" not in done.stdout
 
 

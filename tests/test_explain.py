@@ -379,3 +379,10 @@ async def test_a_listing_is_printed_as_its_answer(listing_context: Callable[...,
     assert result.text in search_text(result)
     assert "Found, best first" not in search_text(result)
     assert "list; in order of pages, descending; first 2" in plan_text(result.plan)
+
+
+def test_without_statistics_nothing_is_guessed_about_what_became_of_a_passage() -> None:
+    one = {**EXPLAIN["found"][1], "kept": None, "removed_by": None}
+    lines = explained_text({**EXPLAIN, "found": [one], "strategies": []}, "en")
+    assert "not among the first" not in "\n".join(lines)
+    assert "- not shown" in "\n".join(lines)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from agent.cli.printing import search_text
+from agent.results import answer_of, result_of
 from graph.build import build_graph
 from graph.context import Budgets, Context
+from graph.ports import Ranking, Wanted
 from graph.serde import state_serializer
 from graph.state import State
 from schemas.access import Principal
 from schemas.errors import FilterError, ModelOutputCut, StoreUnavailable
 from schemas.filters import EVERYTHING, AllOf, Compare, Filter, Op, parse_filter
+from schemas.hits import Hit
 from schemas.mentions import Proposal
-from schemas.plan import Branch, Condition, Key, Mode, PlanOutcome, ResultOutcome
+from schemas.plan import Branch, Condition, Key, Mode, PlanOutcome, Problem, ResultOutcome
 from tests.conftest import MemoryStore, ScriptedChat, ScriptedPlanning, as_reply
 
 HR = Compare(op=Op.EQ, field="department", value="HR")
@@ -372,3 +377,41 @@ async def test_a_resumed_run_decides_the_scope_again(
     state = await graph.ainvoke(None, config, context=reader)
     assert "Remote work" in state["answer"]
     assert "salary" not in state["answer"]
+
+
+class Far:
+    """A ranker to which nothing is near enough."""
+
+    async def rank(self, wanted: Wanted, hits: Sequence[Hit]) -> Ranking:
+        return Ranking(tuple(hits[:2]), fallback=True, problems=(OUT_OF_ORDER,))
+
+
+OUT_OF_ORDER = Problem(code="rerank_degraded", message="the ranking step 'rerank' failed")
+
+
+@pytest.mark.parametrize(
+    ("filter_", "question", "words"),
+    [
+        (EVERYTHING, "q", "Nothing relevant was found in 'company'. The nearest: "),
+        (HR, "q", "Nothing relevant was found in 'company' (department is HR). The nearest: "),
+        (HR, "问题", "在“company”中没有找到相关内容（department 为 HR）。最接近的文档：《"),
+    ],
+)
+async def test_what_is_only_nearest_is_named_and_no_answer_is_written_from_it(
+    make_context: Callable[..., Context], filter_: Filter, question: str, words: str
+) -> None:
+    planning = ScriptedPlanning({question: proposal(filter_)} if filter_ is HR else {})
+    context = replace(make_context(planning=planning), ranker=Far())
+    state = await run(context, question)
+    assert state["result"] is ResultOutcome.FALLBACK
+    assert state["answer"].startswith(words)
+    assert "[1]" not in state["answer"]
+    answer = answer_of(question, state, context, None)
+    assert (answer.model, answer.cited) == (None, ())
+    assert answer.problems == (OUT_OF_ORDER,)
+    found = await run(context, question, goal="search")
+    result = result_of(question, found, context)
+    assert result.problems == (OUT_OF_ORDER,)
+    shown = search_text(result)
+    assert "Note: the ranking step 'rerank' failed" in shown
+    assert "Nothing is close enough to the question; the nearest:" in shown

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -278,3 +279,43 @@ def test_groups_are_brought_together(
     given_ = scored(("a", 0), ("b", 0), ("c", 0))
     found = merged(given_, [scored(*group) for group in groups], comparable=comparable)
     assert ids(found) == expected.split()
+
+
+async def test_a_call_that_switches_off_what_is_not_there_is_told() -> None:
+    call = Overrides(disabled_strategies=("boosts", "bosts"))
+    ranking = await chain().rank(wanted(policy=call), shelf())
+    assert [(problem.code, problem.value) for problem in ranking.problems] == [
+        ("unknown_strategy", "bosts")
+    ]
+    assert "boosts" not in ranking.timings_ms
+
+
+class Lazy:
+    """Gives its hits one by one, the first with another score."""
+
+    name = "lazy"
+    stage = 22
+
+    def __init__(self, score: float) -> None:
+        self._score = score
+
+    def supports(self, context: RankingContext) -> bool:
+        return True
+
+    async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Any:
+        scores = [self._score, *(hit.score for hit in hits[1:])]
+        pairs = zip(hits, scores, strict=True)
+        return (hit.model_copy(update={"score": score}) for hit, score in pairs)
+
+
+@pytest.mark.parametrize(
+    ("score", "problems"),
+    [(0.95, []), (math.nan, ["strategy_failed"]), (math.inf, ["strategy_failed"])],
+)
+async def test_hits_may_come_one_by_one_but_not_with_a_score_that_is_no_number(
+    score: float, problems: list[str]
+) -> None:
+    ranking = await StrategyChain([Lazy(score), Packing()]).rank(wanted(), shelf(3))
+    assert [problem.code for problem in ranking.problems] == problems
+    assert ids(ranking.hits) == ["shelf0", "shelf1", "shelf2"]
+    assert all(math.isfinite(hit.score) for hit in ranking.hits)

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from agent.cli.session import parse_policy
 from agent.ranking.policy import chain_of
 from agent.ranking.registry import Tools
-from agent.settings import load_settings, origins
-from schemas.errors import SettingsError
+from agent.settings import Settings, load_settings, origins
+from schemas.errors import SettingsError, UsageError
 from schemas.policy import Overrides, Policy
 
 PROFILES: dict[str, Any] = {
@@ -139,6 +140,17 @@ def test_a_call_wins_over_everything_and_changes_nothing_else() -> None:
         ({"knowledge_profiles": {"a": {"similarityThreshold": 0.01}}}, "similarity_threshold 0.01"),
         ({"min_document_length": 60, "max_document_length": 50}, "no passage could pass"),
         ({"knowledge_profiles": {"a": {"max_document_length": 9}}}, "knowledge_profiles.a.*9"),
+        (
+            {"type_specific_rules": {"faq": {"max_document_length": 9}}},
+            "type_specific_rules.faq.*9",
+        ),
+        (
+            {
+                "knowledge_profiles": {"手册": {"min_document_length": 400}},
+                "type_specific_rules": {"faq": {"max_document_length": 100}},
+            },
+            "手册 with type_specific_rules.faq.*100",
+        ),
         ({"max_results": 3}, r"'max_results'.*allowed:.*max_retrieval_results"),
         ({"knowledge_profiles": {"a": {"topK": 3}}}, "'top_k'.*allowed"),
         ({"max_per_source": 1, "maxPerSource": 2}, "'max_per_source' is given twice"),
@@ -181,3 +193,47 @@ def test_a_chain_that_cannot_be_made_is_refused_at_the_start(
 ) -> None:
     with pytest.raises(SettingsError, match=words):
         chain_of(Policy.model_validate(options), Tools(), plugins=())
+
+
+@pytest.mark.parametrize(
+    "yaml",
+    [
+        "rag:",
+        "rag:\n  filter:",
+        "rag:\n  filter:\n  rerank:\n  boosts:",
+        "rag:\n  filter:\n    knowledgeProfiles:\n    type-specific-rules:",
+        "store:\nrag:\n  filter: {}",
+    ],
+)
+def test_a_section_in_which_nothing_stands_is_none(folder: Path, yaml: str) -> None:
+    (folder / "facetwise.yaml").write_text(yaml)
+    assert load_settings() == Settings()
+    assert load_settings().rag.filter == Policy()
+
+
+def test_a_profile_in_which_nothing_stands_overrides_nothing(folder: Path) -> None:
+    yaml = "rag:\n  filter:\n    maxPerSource: 4\n    knowledge_profiles:\n      产品手册:\n"
+    (folder / "facetwise.yaml").write_text(yaml, encoding="utf-8")
+    policy = load_settings().rag.filter
+    assert policy.for_kb("产品手册") == policy
+    assert policy.max_per_source == 4
+
+
+def test_values_for_one_question_are_read_from_the_command_line() -> None:
+    assert parse_policy(None) is None
+    given = parse_policy('{"maxPerSource": 1, "rerank-enabled": true}')
+    assert given == Overrides(max_per_source=1, rerank_enabled=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"max_sources": 1}', "--policy: unknown option 'max_sources'; allowed: "),
+        ('{"max_per_source": 0}', "--policy.max_per_source: .*greater than or equal to 1"),
+        ("[]", "--policy: "),
+        ("{", "--policy is not JSON"),
+    ],
+)
+def test_values_that_are_none_of_the_policy_are_told(text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        parse_policy(text)

@@ -43,6 +43,10 @@ def make_namesake(tools: Tools) -> Reversed:
     return Reversed(name="diversity")
 
 
+def make_nameless(tools: Tools) -> Reversed:
+    return Reversed(name="")
+
+
 def make_nothing(tools: Tools) -> str:
     return tools.embedding
 
@@ -62,6 +66,7 @@ async def test_a_new_strategy_joins_without_a_change_to_the_chain() -> None:
         ("no_such_module:thing", "ModuleNotFoundError"),
         (f"{__name__}:no_such_name", "AttributeError"),
         (f"{__name__}:make_nothing", "name, stage, supports and apply"),
+        (f"{__name__}:make_nameless", "name, stage, supports and apply"),
         (f"{__name__}:make_namesake", "'diversity' is taken"),
         (f"{__name__}:NAMES", "TypeError"),
     ],

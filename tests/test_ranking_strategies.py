@@ -17,7 +17,7 @@ from agent.ranking.scoring import Scoring
 from agent.ranking.similarity import Similarity
 from agent.ranking.strategy import RankingContext
 from agent.ranking.subject import confidence, subject_of
-from schemas.filters import EVERYTHING, parse_filter
+from schemas.filters import EVERYTHING, Compare, Filter, Op, parse_filter
 from schemas.hits import Hit
 from schemas.policy import Policy
 from tests.ranked_hits import a_context, a_hit, ids
@@ -217,7 +217,6 @@ SEEN = [
         ("reset vpn", {"min_confidence_threshold": 0}, "near unseen"),
         ("reset vpn", {"similarity_threshold": 0}, "near worded far unseen"),
         ("reset vpn", {"similarity_threshold": 0.9}, "worded unseen"),
-        ("reset vpn", {"similarity_floor": 0.5}, "near unseen"),
         ("list all documents", {}, "near worded far unseen"),
     ],
 )
@@ -225,6 +224,17 @@ async def test_only_what_is_neither_near_nor_worded_is_taken_away(
     query: str, options: dict[str, Any], expected: str
 ) -> None:
     assert await judged(query, SEEN, **options) == expected.split()
+
+
+@pytest.mark.parametrize("query", ["reset vpn", "list all documents"])
+@pytest.mark.parametrize("filter_", [EVERYTHING, Compare(op=Op.EQ, field="department", value="HR")])
+async def test_below_the_floor_nothing_stays_whatever_was_asked(
+    query: str, filter_: Filter
+) -> None:
+    policy = Policy(similarity_floor=0.5, min_document_length=0)
+    context = a_context(query, policy=policy, filter=filter_)
+    scored = await Scoring(MODEL).apply(context, SEEN)
+    assert ids(await HardFilter().apply(context, scored)) == ["near", "unseen"]
 
 
 async def test_nothing_is_cut_where_the_scale_of_the_model_is_not_known() -> None:

@@ -191,18 +191,27 @@ def test_rr_11_missing_and_future_dates_leave_every_factor_in_bounds(strategy: A
         assert all(0 <= factor <= 1 for factor in [hit.score, *factors])
 
 
-def test_rr_11_the_newest_first_and_the_undated_last_by_id() -> None:
-    """A document without a date has freshness 0, no guessed one: it neither gains nor loses
-    against another without a date, and the weights of the other factors stay as they are.
+def test_rr_11_the_undated_stand_between_the_newer_and_the_older_by_id() -> None:
+    """A document without a date has the mean freshness of the others: it neither gains nor loses,
+    and the weights of the other factors stay as they are.
     """
     hits = [
         a_hit(id_, "reset the vpn", scores={"dense": 0.5}, metadata={"publish_date": date})
         for id_, date in reversed(DATES.items())
     ]
     reranked = asyncio.run(RuleReranker(RerankSettings()).apply(a_context(), hits))
-    assert ids(reranked) == ["2", "3", "1", "4"]
-    assert [hit.scores["rerank.freshness"] for hit in reranked[::2]] == [1.0, 0.0]
-    assert reranked[2].score == reranked[3].score == pytest.approx(0.5 * 0.5 + 0.2)
+    assert ids(reranked) == ["2", "1", "4", "3"]
+    newest, undated, other, older = (hit.scores["rerank.freshness"] for hit in reranked)
+    assert newest == 1.0
+    assert undated == other == pytest.approx((newest + older) / 2)
+    assert reranked[1].score == pytest.approx(0.5 * 0.5 + 0.2 + 0.2 * undated)
+
+
+def test_rr_11_where_nothing_is_dated_freshness_decides_nothing() -> None:
+    hits = [a_hit(id_, "reset the vpn", scores={"dense": 0.5}) for id_ in "ba"]
+    reranked = asyncio.run(RuleReranker(RerankSettings()).apply(a_context(), hits))
+    assert ids(reranked) == ["a", "b"]
+    assert [hit.scores["rerank.freshness"] for hit in reranked] == [0.0, 0.0]
 
 
 def test_rr_11_dates_play_no_part_in_the_six_factors() -> None:

@@ -152,14 +152,31 @@ async def test_each_rule_lifts_the_passage_that_has_it(
     assert first.scores[f"rerank.{better}"] > second.scores[f"rerank.{better}"]
 
 
+ALIKE = Policy(rerank_enabled=True, duplicates_enabled=False)
+
+
 async def test_fifty_go_into_the_rules_and_eight_come_out() -> None:
     hits = [a_hit(f"d{n:02}", "vpn" if n >= 49 else "menu", 1 - n / 1000) for n in range(60)]
-    ranked = await RuleReranker(RerankSettings()).apply(a_context("vpn"), hits)
+    ranked = await RuleReranker(RerankSettings()).apply(a_context("vpn", policy=ALIKE), hits)
     assert ids(ranked) == ["d49", *(f"d{n:02}" for n in range(7))]
-    asked = await RuleReranker(RerankSettings()).apply(a_context("vpn", top=12), hits)
+    asked = await RuleReranker(RerankSettings()).apply(a_context("vpn", top=12, policy=ALIKE), hits)
     assert len(asked) == 12
     few = RerankSettings(rule_candidates=3, rule_results=1)
-    assert ids(await RuleReranker(few).apply(a_context("vpn", top=4), hits))[3:] == ["d03", "d04"]
+    assert ids(await RuleReranker(few).apply(a_context("vpn", top=4, policy=ALIKE), hits))[3:] == [
+        "d03",
+        "d04",
+    ]
+
+
+@pytest.mark.parametrize("removed", [True, False])
+async def test_near_duplicates_take_no_place_among_the_eight(removed: bool) -> None:
+    hits = [a_hit(f"same{n}", "vpn reset token", 0.9) for n in range(9)]
+    hits += [a_hit(f"other{word}", f"menu {word * 9}", 0.5) for word in "abcdefghi"]
+    policy = Policy(rerank_enabled=True, duplicates_enabled=removed)
+    ranked = await RuleReranker(RerankSettings()).apply(a_context("vpn", policy=policy), hits)
+    texts = {hit.passage.text for hit in ranked}
+    assert len(texts) == (8 if removed else 1)
+    assert len(ranked) == (16 if removed else 8)
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,12 @@ async def test_a_refusal_is_told_with_its_status_and_without_the_key(
     assert "s3cret" not in f"{raised.value} {raised.value.remedy}"
 
 
+async def test_a_reply_that_trickles_in_is_not_waited_for(script: RerankScript) -> None:
+    script.trickle = 0.1
+    with pytest.raises(ModelUnavailable, match=r"did not answer within 0\.3 s"):
+        await encoder(script, timeout_s=0.3).apply(a_context("a?", policy=THREE), HITS)
+
+
 async def test_a_late_reply_is_not_waited_for(script: RerankScript) -> None:
     script.late = 0.5
     with pytest.raises(ModelUnavailable, match=r"within 0\.05 s"):

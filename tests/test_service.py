@@ -115,6 +115,18 @@ def test_search_under_the_callers_filter(client: httpx.Client) -> None:
     assert found["filter"]["conditions"][0]["origin"] == "caller"
 
 
+def test_a_call_overrides_values_of_the_policy(client: httpx.Client) -> None:
+    body = {"question": "how many days", "mode": "off"}
+    both = client.post("/v1/search", json=body).json()
+    assert (len(both["hits"]), both["problems"]) == (2, [])
+    one = {"maxRetrievalResults": 1, "disabled-strategies": ["bosts"]}
+    found = client.post("/v1/search", json={**body, "policy": one}).json()
+    assert len(found["hits"]) == 1
+    assert [problem["code"] for problem in found["problems"]] == ["unknown_strategy"]
+    wrong = client.post("/v1/search", json={**body, "policy": {"top": 1}})
+    assert wrong.status_code == 422
+
+
 def test_a_plan_over_a_described_collection(client: httpx.Client) -> None:
     collection = {"name": "cars", "fields": [{"name": "price", "type": "int"}]}
     body = {"question": "hello", "collection": collection, "mode": "off"}

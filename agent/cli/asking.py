@@ -16,6 +16,7 @@ from agent.cli.session import (
     KeywordsOption,
     LanguagesOption,
     ModeOption,
+    PolicyOption,
     TagsOption,
     TodayOption,
     UseKgOption,
@@ -24,6 +25,7 @@ from agent.cli.session import (
     parse_filter_option,
     parse_kbs,
     parse_keys,
+    parse_policy,
     parse_today,
     read_collection,
     show,
@@ -76,6 +78,7 @@ def search(
     languages: LanguagesOption = None,
     tags: TagsOption = None,
     use_kg: UseKgOption = None,
+    policy: PolicyOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Scores by part, what was removed, timings.")
     ] = False,
@@ -90,6 +93,7 @@ def search(
         "top": top,
         "explain": explain,
         "enhance": parse_enhancements(keywords, languages, tags, use_kg),
+        "policy": parse_policy(policy),
     }
     result = with_agent(lambda agent: agent.search(question, **options))
     show_json(result) if as_json else show(search_text(result))
@@ -109,6 +113,7 @@ def ask(
     languages: LanguagesOption = None,
     tags: TagsOption = None,
     use_kg: UseKgOption = None,
+    policy: PolicyOption = None,
     today: TodayOption = None,
     as_json: Json = False,
 ) -> None:
@@ -118,6 +123,7 @@ def ask(
         "top": top,
         "thread": thread,
         "enhance": parse_enhancements(keywords, languages, tags, use_kg),
+        "policy": parse_policy(policy),
     }
     if as_json:
         show_json(with_agent(lambda agent: agent.ask(question, **options)))
@@ -126,7 +132,7 @@ def ask(
 
 
 async def _streamed(agent: Agent, question: str, options: dict[str, Any]) -> None:
-    from agent.cli.printing import filter_text, references_text
+    from agent.cli.printing import filter_text, problems_text, references_text
     from schemas.answers import EventKind
 
     async for event in agent.stream(question, **options):
@@ -141,7 +147,10 @@ async def _streamed(agent: Agent, question: str, options: dict[str, Any]) -> Non
                 show(f"\n\n{filter_text(data)}")
             case EventKind.REFERENCES:
                 show(references_text(data["references"], data["cited"]))
-            case EventKind.PLAN | EventKind.DONE | EventKind.ERROR:
+            case EventKind.DONE:
+                for line in problems_text(one["message"] for one in data["problems"]):
+                    show(line)
+            case EventKind.PLAN | EventKind.ERROR:
                 continue
 
 

@@ -29,7 +29,8 @@ def _leaves(tree: dict[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     rows: list[tuple[str, Any]] = []
     for name, value in tree.items():
         path = f"{prefix}{name}"
-        rows += _leaves(value, f"{path}.") if isinstance(value, dict) else [(path, value)]
+        filled = isinstance(value, dict) and value
+        rows += _leaves(value, f"{path}.") if filled else [(path, value)]
     return rows
 
 

@@ -24,6 +24,7 @@ class _Words:
     passage: str
     removed: str
     below: str
+    unknown: str
     became: str
     conditions: str
     without: str
@@ -39,6 +40,7 @@ _EN = _Words(
     passage="passage",
     removed="- {}",
     below="- not among the first",
+    unknown="- not shown",
     became="became of it",
     conditions="Conditions (documents that match: {}):",
     without="without {}: {} more {}",
@@ -60,6 +62,7 @@ _ZH = _Words(
     passage="段落",
     removed="- {}",
     below="- 未进入前列",
+    unknown="- 未显示",
     became="结果",
     conditions="条件（符合的文档 {} 份）：",
     without="去掉 {}：多 {} 份{}",
@@ -105,7 +108,8 @@ def _table(explain: Mapping[str, Any], words: _Words) -> Iterator[str]:
     if not found:
         return
     columns = _score_names(found)
-    fates = [_fate(one, words) for one in found]
+    below = words.below if explain["strategies"] else words.unknown
+    fates = [_fate(one, words, below) for one in found]
     fate = max(width(text) for text in (*fates, words.became))
     wide = {name: max(6, len(name)) for name in columns}
     while columns and WIDTH - 7 - fate - sum(wide[name] + 2 for name in columns) < _TITLE:
@@ -143,10 +147,11 @@ def _score_names(found: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for name in _ORDER if name in named] + [n for n in named if n not in _ORDER]
 
 
-def _fate(one: Mapping[str, Any], words: _Words) -> str:
+def _fate(one: Mapping[str, Any], words: _Words, below: str) -> str:
+    """`below` is said of what no step is known to have taken away."""
     if one["kept"] is not None:
         return f"[{one['kept']}]"
-    return words.removed.format(one["removed_by"]) if one["removed_by"] else words.below
+    return words.removed.format(one["removed_by"]) if one["removed_by"] else below
 
 
 def _score(value: float | None) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from agent.cli.explained import explained_text
 from schemas.answers import SearchResult
 from schemas.language import language_of
 from schemas.listing import Listing
-from schemas.plan import Plan, PlanOutcome
+from schemas.plan import Plan, PlanOutcome, ResultOutcome
 
 SNIPPET = 240
 
@@ -57,6 +57,10 @@ def search_text(result: SearchResult) -> str:
     if result.plan.listing is not None:
         lines += ["", result.text]
         return "\n".join(lines + _why(result))
+    if result.explain is None:
+        lines += problems_text(problem.message for problem in result.problems)
+    if result.filter.result is ResultOutcome.FALLBACK:
+        lines.append("\nNothing is close enough to the question; the nearest:")
     for hit in result.hits:
         lines.append(f"\n[{hit.number}] {hit.title}   {hit.score:.3f}   {hit.source}")
         lines.append(f"    {about(hit.metadata)}")
@@ -80,6 +84,11 @@ def filter_text(block: Mapping[str, Any]) -> str:
     lines += [f"Loosened: {step['words']}" for step in block["loosened"]]
     lines += [f"Note: {problem['message']}" for problem in block["dropped"]]
     return "\n".join(lines)
+
+
+def problems_text(messages: Iterable[str]) -> list[str]:
+    """What failed after planning, a line each."""
+    return [f"Note: {message}" for message in messages]
 
 
 def references_text(references: Sequence[Mapping[str, Any]], cited: Sequence[int]) -> str:

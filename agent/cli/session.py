@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from schemas.enhanced import Enhancements
     from schemas.filters import Filter
     from schemas.plan import Key
+    from schemas.policy import Overrides
 
 T = TypeVar("T")
 
@@ -57,6 +58,12 @@ TagsOption = Annotated[
 UseKgOption = Annotated[
     bool | None,
     typer.Option("--use-kg/--no-use-kg", help="Prefer passages that share the question's names."),
+]
+PolicyOption = Annotated[
+    str | None,
+    typer.Option(
+        "--policy", help="Values of rag.filter for this question: '{\"max_per_source\": 1}'."
+    ),
 ]
 TodayOption = Annotated[
     str | None, typer.Option("--today", help="The day that 'last year' counts from (ISO).")
@@ -99,6 +106,23 @@ def parse_filter_option(text: str | None) -> Filter:
     if text is None:
         return EVERYTHING
     return parse_filter(decode_json("--filter", text))
+
+
+def parse_policy(text: str | None) -> Overrides | None:
+    """The values of `--policy`; UsageError names what is no option, or no value of it."""
+    from pydantic import ValidationError
+
+    from schemas.errors import UsageError
+    from schemas.policy import Overrides
+
+    if text is None:
+        return None
+    try:
+        return Overrides.model_validate(decode_json("--policy", text))
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        where = ".".join(("--policy", *map(str, fault["loc"])))
+        raise UsageError(f"{where}: {fault['msg'].removeprefix('Value error, ')}") from error
 
 
 def decode_json(what: str, text: str) -> Any:

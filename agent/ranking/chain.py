@@ -50,7 +50,12 @@ class StrategyChain:
             fallback=fell_back,
             removed=journal.removed,
             timings_ms=journal.timings_ms,
-            problems=(*self._problems, *journal.faults, *_emptied(journal, hits, kept, fell_back)),
+            problems=(
+                *self._problems,
+                *self._unknown(wanted.policy),
+                *journal.faults,
+                *_emptied(journal, hits, kept, fell_back),
+            ),
             statistics=journal.as_json(fallback=fell_back) if overall.statistics_enabled else {},
         )
 
@@ -75,6 +80,22 @@ class StrategyChain:
         together = merged(hits, groups, comparable=len(ways) == 1)
         again = [one for one in steps if one.stage == DUPLICATES]
         return await run(again, context, together, journal)
+
+    def _unknown(self, call: Overrides | None) -> tuple[Problem, ...]:
+        """What a call switches off that is not there."""
+        names = [strategy.name for strategy in self._strategies]
+        known = {*names, *(problem.value for problem in self._problems)}
+        asked = (call.disabled_strategies if call else None) or ()
+        return tuple(
+            Problem(
+                code="unknown_strategy",
+                message=f"disabled_strategies: {name!r} is no ranking strategy, nothing was "
+                f"switched off by it; allowed: {', '.join(names)}",
+                value=name,
+            )
+            for name in asked
+            if name not in known
+        )
 
     def _of_call(self, policy: Policy | None, wanted: Wanted) -> Policy:
         """With the values of this call."""

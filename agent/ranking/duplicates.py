@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
@@ -47,15 +47,18 @@ class NearDuplicates:
         return context.policy.duplicates_enabled
 
     async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
-        least = context.policy.duplicate_threshold
-        kept: list[Hit] = []
-        seen: list[_Print] = []
-        for hit in hits:
-            mark = _print(hit.passage.text)
-            if not any(mark.resembles(other, least) for other in seen):
-                kept.append(hit)
-                seen.append(mark)
-        return kept
+        kept = set(first_of_alike(hits, context.policy.duplicate_threshold))
+        return [hit for place, hit in enumerate(hits) if place in kept]
+
+
+def first_of_alike(hits: Sequence[Hit], least: float) -> Iterator[int]:
+    """The places of the hits that are like none before them, in order."""
+    seen: list[_Print] = []
+    for place, hit in enumerate(hits):
+        mark = _print(hit.passage.text)
+        if not any(mark.resembles(other, least) for other in seen):
+            seen.append(mark)
+            yield place
 
 
 def _print(text: str) -> _Print:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from agent.ranking.density import density
+from agent.ranking.scoring import SIMILARITY
 from agent.ranking.strategy import HARD_FILTER, RankingContext
 from schemas.hits import Hit, Passage
 from schemas.policy import Policy
@@ -15,8 +16,9 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 
 class HardFilter:
     """Keeps passages with text, of a length within the policy's range and with enough
-    information in it. A passage that is its whole document may be of any length: there is no
-    longer one to find in its place.
+    information in it, whose similarity, where it is known, is not below `similarity_floor`. A
+    passage that is its whole document may be of any length: there is no longer one to find in
+    its place.
     """
 
     name = "hard_filter"
@@ -27,10 +29,14 @@ class HardFilter:
 
     async def apply(self, context: RankingContext, hits: Sequence[Hit]) -> Sequence[Hit]:
         return [
-            hit
-            for hit in hits
-            if _says_enough(hit.passage, context.policy.for_document(hit.passage.metadata))
+            hit for hit in hits if _stays(hit, context.policy.for_document(hit.passage.metadata))
         ]
+
+
+def _stays(hit: Hit, policy: Policy) -> bool:
+    if hit.scores.get(SIMILARITY, 1.0) < policy.similarity_floor:
+        return False
+    return _says_enough(hit.passage, policy)
 
 
 def _says_enough(passage: Passage, policy: Policy) -> bool:

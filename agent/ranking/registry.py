@@ -81,7 +81,12 @@ def registered(tools: Tools, plugins: Iterable[EntryPoint] | None = None) -> Reg
 def _made(plugin: EntryPoint, tools: Tools, others: Sequence[Strategy]) -> Strategy:
     factory = plugin.load()
     made = factory(tools)
-    if not isinstance(made, Strategy) or not isinstance(made.stage, int):
+    if not (
+        isinstance(made, Strategy)
+        and isinstance(made.name, str)
+        and made.name
+        and isinstance(made.stage, int)
+    ):
         raise TypeError("it has to make an object with name, stage, supports and apply")
     if any(made.name == other.name for other in others):
         raise ValueError(f"the name {made.name!r} is taken")

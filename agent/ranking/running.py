@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -15,7 +16,9 @@ log = logging.getLogger(__name__)
 
 
 class StrangeHits(Exception):
-    """A strategy gave hits that it was not given, or one of them twice."""
+    """A strategy gave hits that it was not given, one of them twice, or a score that is no number
+    to order by.
+    """
 
 
 async def run(
@@ -51,7 +54,7 @@ async def _applied(
     try:
         if not strategy.supports(context):
             return hits
-        kept = _known(await strategy.apply(context, hits), hits)
+        kept = _known(tuple(await strategy.apply(context, hits)), hits)
     except Exception as error:  # a strategy may be anybody's, and raise anything
         fault = f"{type(error).__name__}: {error}"
         log.warning("ranking step %r failed and was left out", strategy.name, exc_info=error)
@@ -71,4 +74,6 @@ def _known(hits: Sequence[Hit], given: Sequence[Hit]) -> Sequence[Hit]:
         raise StrangeHits(f"passages that no search found: {', '.join(sorted(strange))}")
     if len(set(seen)) < len(seen):
         raise StrangeHits("a passage is there twice")
+    if not all(math.isfinite(hit.score) for hit in hits):
+        raise StrangeHits("a score is not finite")
     return hits

@@ -17,7 +17,7 @@ CLEARLY_NEAR = 0.8
 
 class Similarity:
     """Takes away a hit whose similarity is below `similarity_threshold` and whose confidence is
-    below `min_confidence_threshold`, or whose similarity is below `similarity_floor`.
+    below `min_confidence_threshold`.
 
     Either alone is no reason: a passage in another language shares no word with the question,
     and one with the very error code that is asked for may be far from it in meaning. Hits
@@ -50,8 +50,6 @@ def _stays(scores: Mapping[str, float], policy: Policy) -> bool:
     similar = scores.get(SIMILARITY)
     if similar is None:
         return True
-    if similar < policy.similarity_floor:
-        return False
     return (
         similar >= policy.similarity_threshold
         or scores.get(CONFIDENCE, 0.0) >= policy.min_confidence_threshold > 0

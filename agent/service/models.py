@@ -12,6 +12,7 @@ from schemas.enhanced import Enhancements
 from schemas.filters import EVERYTHING, Filter
 from schemas.model import Shape
 from schemas.plan import Key, Mode
+from schemas.policy import Overrides
 
 
 class Question(Shape):
@@ -42,6 +43,7 @@ class SearchRequest(Question):
     top: int | None = Field(None, ge=1, le=1000)
     explain: bool = False
     enhance: Enhancements | None = None
+    policy: Overrides | None = None
 
 
 class AskRequest(Question):
@@ -49,3 +51,4 @@ class AskRequest(Question):
     thread: str | None = Field(None, min_length=1, max_length=200)
     stream: bool = False
     enhance: Enhancements | None = None
+    policy: Overrides | None = None

@@ -29,9 +29,9 @@ DEPTH = 50
 
 
 class Retrieved(Shape):
-    """A ranking before diversity and packing, best first: ids of documents, or values of the
-    field by which the suite names them. `filter` is that of the plan, `effective` the one that
-    was searched under in the end.
+    """The ranking that the search gives, before the chain of strategies, best first: ids of
+    documents, or values of the field by which the suite names them. `filter` is that of the
+    plan, `effective` the one that was searched under in the end.
     """
 
     ranked: tuple[str, ...]

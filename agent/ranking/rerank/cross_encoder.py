@@ -88,13 +88,17 @@ class CrossEncoder:
         key = settings.api_key
         headers = {"Authorization": f"Bearer {key.get_secret_value()}"} if key else {}
         try:
-            async with httpx.AsyncClient(
-                timeout=settings.timeout_s, trust_env=False, verify=await _trusted(self._url)
-            ) as client:
+            # httpx limits each step of a request; a reply that trickles in would never end.
+            async with (
+                asyncio.timeout(settings.timeout_s),
+                httpx.AsyncClient(
+                    timeout=settings.timeout_s, trust_env=False, verify=await _trusted(self._url)
+                ) as client,
+            ):
                 response = await client.post(
                     self._url, json=self._body(question, texts), headers=headers
                 )
-        except httpx.TimeoutException as error:
+        except (TimeoutError, httpx.TimeoutException) as error:
             raise ModelUnavailable(
                 f"the reranker at {self._url} did not answer within {settings.timeout_s:g} s",
                 remedy="raise rag.rerank.timeout_s, or lower rag.filter.rerank_candidate_limit",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from agent.ranking.duplicates import first_of_alike
 from agent.ranking.rerank.authority import Authority
 from agent.ranking.rerank.closeness import closeness
 from agent.ranking.rerank.coverage import coverage
@@ -39,9 +42,10 @@ class RuleFactors:
 class RuleReranker:
     """Similarity, coverage of the question's terms, freshness and authority.
 
-    An undated document has freshness 0, neither a guessed date nor a share of the weight given
-    to the others: where no document has a date, freshness decides nothing. The best of the first
-    `rule_candidates` hits are kept, `rule_results` of them or as many as the call may show.
+    A document without a date that can be read has the mean freshness of those with one, so that
+    it neither gains nor loses by it; where no document has a date, freshness is 0 for all and
+    decides nothing. The best of the first `rule_candidates` hits are kept, `rule_results` of them
+    or as many as the call may show; near-duplicates, which are removed later, do not count.
     """
 
     name = NAME
@@ -61,19 +65,31 @@ class RuleReranker:
         )
         shown = max(context.policy.max_retrieval_results, context.wanted.top or 0)
         keep = max(self._settings.rule_results, shown)
-        return [*best_first(scored), *hits[len(candidates) :]][:keep]
+        ordered = [*best_first(scored), *hits[len(candidates) :]]
+        if not context.policy.duplicates_enabled:
+            return ordered[:keep]
+        distinct = first_of_alike(ordered, context.policy.duplicate_threshold)
+        return ordered[: next(islice(distinct, keep, None), len(ordered))]
 
     def _factors(self, context: RankingContext, hits: Sequence[Hit]) -> list[RuleFactors]:
         wanted, settings = context.wanted, self._settings
         query = asked_terms(wanted)
         fresh = Freshness(wanted.collections, wanted.today, settings.date_field)
+        ages = _with_mean([fresh.of(hit.passage) for hit in hits])
         authority = Authority(wanted.collections, settings.authority, settings.official_field)
         return [
             RuleFactors(
                 similarity=near,
                 coverage=coverage(query, said(hit.passage)),
-                freshness=fresh.of(hit.passage) or 0.0,
+                freshness=age,
                 authority=authority.of(hit.passage),
             )
-            for hit, near in zip(hits, closeness(hits), strict=True)
+            for hit, near, age in zip(hits, closeness(hits), ages, strict=True)
         ]
+
+
+def _with_mean(values: Sequence[float | None]) -> list[float]:
+    """With the mean of those that are known in place of the unknown ones; 0 if none is."""
+    known = [value for value in values if value is not None]
+    mean = math.fsum(known) / len(known) if known else 0.0
+    return [mean if value is None else value for value in values]
