@@ -130,12 +130,14 @@ def _by_score(found: Sequence[Found]) -> Sequence[Hit]:
 
 
 def _interleaved(branches: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """Round robin over the branches; a passage found twice counts once."""
+    """Round robin over the branches, the best of each round first; a passage found twice counts
+    once.
+    """
     merged: dict[tuple[str, str], Hit] = {}
     for hits in zip_longest(*branches):
-        for hit in hits:
-            if hit is not None:
-                merged.setdefault((hit.passage.kb, hit.passage.id), hit)
+        in_round = sorted((hit for hit in hits if hit is not None), key=lambda hit: -hit.score)
+        for hit in in_round:
+            merged.setdefault((hit.passage.kb, hit.passage.id), hit)
     return list(merged.values())
 
 

@@ -17,6 +17,7 @@ from agent.planning.joins import Accepted, Joined, join
 from agent.planning.listings import listing_of
 from agent.planning.lists import aligned, follows
 from agent.planning.smalltalk import is_small_talk
+from agent.planning.stories import retells
 from agent.planning.subject import subject
 from agent.planning.told import told
 from agent.planning.use import AMBIGUOUS, SOFT, Use
@@ -256,12 +257,14 @@ def _values(use: Use) -> frozenset[object]:
 
 
 def _branches(question: str, query: str, joined: Joined) -> tuple[Branch, ...]:
-    """One branch per value where several sources are to be compared, else one."""
+    """One branch per value where several sources are to be compared, or what they report is
+    retold, so that none crowds out another; else one.
+    """
     whole = (Branch(query=query, filter=joined.filter),)
     several = [
         leaf for leaf in leaves(joined.filter) if leaf.op is Op.IN and isinstance(leaf.value, tuple)
     ]
-    if len(several) != 1 or not _COMPARED.search(question):
+    if len(several) != 1 or not (_COMPARED.search(question) or retells(question)):
         return whole
     values = several[0].value
     if not isinstance(values, tuple) or not 2 <= len(values) <= MOST_BRANCHES:
