@@ -27,7 +27,7 @@ from agent.planning.form import opening
 from agent.planning.planner import Planner
 from agent.ranking.policy import chain_of
 from agent.ranking.registry import Tools
-from agent.requests import AskOptions
+from agent.requests import AskOptions, read_options
 from agent.results import answer_of, events_of, result_of
 from agent.settings import Settings
 from agent.store.described import DescribedCatalog
@@ -98,7 +98,7 @@ class Agent(Keeper):
 
     async def plan(self, question: str, *, principal: Principal = LOCAL, **options: Any) -> Plan:
         """The checked filter for a question, without a search."""
-        asked = AskOptions(**options)
+        asked = read_options(options)
         context = await self._context(asked, principal, goal="plan")
         state = await self._finish(question, asked, context, "plan")
         return state["plan"]
@@ -107,7 +107,7 @@ class Agent(Keeper):
         self, question: str, *, principal: Principal = LOCAL, **options: Any
     ) -> SearchResult:
         """Ranked passages."""
-        asked = AskOptions(**options)
+        asked = read_options(options)
         context = await self._context(asked, principal, goal="search")
         state = await self._finish(question, asked, context, "search")
         explain = None
@@ -117,7 +117,7 @@ class Agent(Keeper):
 
     async def ask(self, question: str, *, principal: Principal = LOCAL, **options: Any) -> Answer:
         """A whole answer with its references."""
-        asked = AskOptions(**options)
+        asked = read_options(options)
         context = await self._context(asked, principal, goal="answer")
         state = await self._finish(question, asked, context, "answer")
         return answer_of(question, state, context, asked.thread)
@@ -126,7 +126,7 @@ class Agent(Keeper):
         self, question: str, *, principal: Principal = LOCAL, **options: Any
     ) -> AsyncIterator[Event]:
         """Stages as they begin, the plan, pieces of text, then filter, references and done."""
-        asked = AskOptions(**options)
+        asked = read_options(options)
         context = await self._context(asked, principal, goal="answer")
         state: State = {}
         async for kind, data in self._run(question, asked, context, "answer"):

@@ -53,7 +53,7 @@ async def listing(state: State, runtime: Runtime[Context]) -> Command[Literal["a
             hits = []
         tally = Tally(
             total=total,
-            groups=tuple(groups[: state.get("top") or SHOWN]),
+            groups=tuple(groups[: groups_shown(asked, state.get("top"))]),
             distinct=len(groups),
         )
         passages = [context.shown(hit.passage) for hit in hits]
@@ -92,6 +92,12 @@ def shown(asked: Listing, top: int | None) -> int:
         case ListingKind.LIST:
             most = top or (MOST if asked.limit else SHOWN)
             return min(most, asked.limit or most)
+
+
+def groups_shown(asked: Listing, top: int | None) -> int:
+    """How many groups are shown; beside a single one that is asked for, the others are."""
+    most = top or SHOWN
+    return min(most, asked.limit) if asked.limit and asked.limit > 1 else most
 
 
 async def _shelf(

@@ -104,9 +104,9 @@ class English:
                 f"{winners} {have} the {most} documents: {best[0].count}{each} of "
                 f"{tally.total}{where}. By {name}:"
             )
-        values = sum(group.value is not None for group in tally.groups)
-        left = f", the first {len(tally.groups)} of {tally.distinct}" if _is_cut(tally) else ""
-        return f"{documents}{where} by {name} ({_plural(values, 'value')}{left}):"
+        values = _plural(sum(group.value is not None for group in tally.groups), "value")
+        cut = f"the first {len(tally.groups)} of {tally.distinct} groups"
+        return f"{documents}{where} by {name} ({cut if _is_cut(tally) else values}):"
 
     def documents(self, shown: Sequence[Passage]) -> Iterator[str]:
         for number, passage in enumerate(shown, start=1):
@@ -194,9 +194,10 @@ class Chinese(English):
                 f"{winners} 的文档{most}：{best[0].count} 份（共 {tally.total} 份）{where}。"
                 f"按 {name} 统计："
             )
-        values = sum(group.value is not None for group in tally.groups)
-        left = f"，列出前 {len(tally.groups)} 组，共 {tally.distinct} 组" if _is_cut(tally) else ""
-        return f"共 {tally.total} 份文档{where}，按 {name} 统计（{values} 个值{left}）："
+        values = f"{sum(group.value is not None for group in tally.groups)} 个值"
+        cut = f"共 {tally.distinct} 组，列出前 {len(tally.groups)} 组"
+        told = cut if _is_cut(tally) else values
+        return f"共 {tally.total} 份文档{where}，按 {name} 统计（{told}）："
 
 
 def _best(groups: Sequence[Group]) -> tuple[Group, ...]:

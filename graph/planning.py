@@ -117,7 +117,7 @@ async def validate(
     with stage("validate", state) as watch:
         context = runtime.context
         collection = await described(state, runtime)
-        proposal = _checked(state, collection)
+        proposal = _checked(state, collection, context)
         made = await _plan(state, proposal, await shelves_of(state, context), context)
     made = made.model_copy(update={"timings_ms": watch.timings})
     tell("plan", made.model_dump(mode="json"))
@@ -152,12 +152,15 @@ def asked(state: State, context: Context) -> Ask:
     )
 
 
-def _checked(state: State, collection: Collection) -> Proposal:
+def _checked(state: State, collection: Collection, context: Context) -> Proposal:
     """The proposal as far as it fits the collection and the caller's filter. One that does not
     fit the collection has failed: nothing is left of it but its problems.
     """
     question = state["question"]
     proposal = state.get("proposal") or Proposal(outcome=PlanOutcome.NO_FILTER, query=question)
+    if state["mode"] is Mode.MANUAL:
+        read = context.planning.assemble(asked(state, context), collection, (), None)
+        proposal = proposal.model_copy(update={"listing": read.listing})
     faults = _faults(proposal, collection)
     if faults or proposal.outcome is PlanOutcome.FAILED:
         return Proposal(

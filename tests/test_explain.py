@@ -145,6 +145,37 @@ async def test_sorted_limited_and_cut(listing_context: Callable[..., Context]) -
     )
 
 
+async def test_groups_are_cut_where_fewer_are_asked_for(
+    listing_context: Callable[..., Context],
+) -> None:
+    first = Listing(kind=ListingKind.GROUP, group="department", sort=Sort(), limit=2)
+    rows = ["  2  HR", "  1  Finance"]
+    state = await run(listing_context(proposed(first)))
+    assert state["answer"].splitlines() == [
+        "4 documents by department (the first 2 of 3 groups):",
+        *rows,
+    ]
+    every = first.model_copy(update={"limit": None})
+    state = await run(listing_context(proposed(every), question="部门"), "部门", top=2)
+    assert state["answer"].splitlines() == [
+        "共 4 份文档，按 department 统计（共 3 组，列出前 2 组）：",
+        *rows,
+    ]
+
+
+async def test_where_only_the_caller_sets_conditions_a_count_is_read_all_the_same(
+    listing_context: Callable[..., Context], store: MemoryStore
+) -> None:
+    count = Listing(kind=ListingKind.COUNT)
+    planned = proposed(count, HR)
+    state = await run(listing_context(planned), mode=Mode.MANUAL, caller=POLICY)
+    assert state["tally"] is not None
+    assert state["plan"].filter == POLICY
+    assert store.queries == []
+    state = await run(listing_context(planned), mode=Mode.OFF, caller=POLICY)
+    assert state["tally"] is None
+
+
 async def test_groups_as_a_table(listing_context: Callable[..., Context]) -> None:
     most = Listing(kind=ListingKind.GROUP, group="department", sort=Sort(), limit=1)
     context = listing_context(proposed(most))

@@ -14,6 +14,7 @@ LIST = Listing()
 COUNT = Listing(kind=ListingKind.COUNT)
 NEWEST = Sort(field="published")
 OLDEST = Sort(field="published", descending=False)
+TITLE = Sort(field="title", descending=False)
 LONGEST = Sort(field="pages")
 
 
@@ -57,6 +58,18 @@ def by(field: str, **more: object) -> Listing:
         ("five newest documents", newest(5)),
         ("newest first: all Finance documents", newest()),
         ("the oldest HR policy", Listing(sort=OLDEST, limit=1)),
+        ("the top 5 documents by pages", longest(5)),
+        ("list the documents alphabetically", Listing(sort=TITLE)),
+        ("HR documents in alphabetical order", Listing(sort=TITLE)),
+        (
+            "list all documents alphabetically by department",
+            Listing(sort=Sort(field="department", descending=False)),
+        ),
+        ("top 3 departments by number of documents", by("department", sort=Sort(), limit=3)),
+        (
+            "the bottom two categories by number of documents",
+            by("category", sort=Sort(descending=False), limit=2),
+        ),
         ("the longest document", longest(1)),
         ("the longest documents", longest()),
         ("the document with the most pages", longest(1)),
@@ -162,6 +175,26 @@ def test_a_count_goes_on_from_a_listing_but_not_from_a_search() -> None:
     searched = ("guides by Guido van Rossum about packaging wheels",)
     assert plan("How many of them are final?", history=searched).listing is None
     assert plan("How many are there?", history=("what is a per diem?",)).listing is None
+
+
+@pytest.mark.parametrize(
+    ("before", "question"),
+    [
+        ("list all HR documents of 2024", "and of 2023?"),
+        ("list all documents of 2024", "and in 2023?"),
+        ("列出HR 2024年的文档", "那2023年的呢？"),
+    ],
+)
+def test_a_listing_goes_on_where_a_follow_up_sets_a_period_anew(before: str, question: str) -> None:
+    proposal = plan(question, history=(before,))
+    days = {c.value for c in proposal.conditions if c.field == "published"}
+    assert days == {"2023-01-01", "2024-01-01"}
+    assert proposal.listing == LIST
+
+
+def test_what_was_searched_for_is_no_listing_in_another_year_either() -> None:
+    searched = ("HR documents of 2024 about packaging wheels",)
+    assert plan("and of 2023?", history=searched).listing is None
 
 
 def test_the_collection_says_what_its_documents_are_called() -> None:

@@ -183,6 +183,18 @@ def test_an_error_in_a_stream_is_its_last_event(client: httpx.Client) -> None:
         ("/v1/search", {"question": "q", "mode": "magic"}, 422, "semi_auto"),
         (
             "/v1/search",
+            {"question": "q", "top": 0},
+            422,
+            "top: Input should be greater than or equal to 1 (got 0)",
+        ),
+        (
+            "/v1/search",
+            {"question": "q", "polcy": {}},
+            422,
+            "unknown key 'polcy'; allowed: question, kb, kbs",
+        ),
+        (
+            "/v1/search",
             {"question": "q", "filter": {"op": "like", "field": "department", "value": "x"}},
             422,
             "like",

@@ -10,7 +10,7 @@ import pytest
 
 from agent.app import Agent
 from agent.cli.session import parse_kbs
-from agent.requests import AskOptions
+from agent.requests import AskOptions, read_options
 from agent.results import found_documents, references
 from agent.service.models import SearchRequest
 from agent.settings import PathSettings, Settings
@@ -222,3 +222,19 @@ def test_expressions_are_told_once() -> None:
     assert joined(["", "a", "a"]) == "a"
     assert joined(["a", "b"]) == "(a) or (b)"
     assert joined([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"top": 0}, r"top: .*greater than or equal to 1 \(got 0\)"),
+        ({"tpo": 3}, r"'tpo'; allowed: kb, kbs, .*top"),
+        ({"policy": {"reranker": "magic"}}, r"policy\.reranker: .*'rule'.*\(got 'magic'\)"),
+        ({"policy": {"similarity_treshold": 1}}, r"'similarity_treshold'; allowed: .*_threshold"),
+    ],
+)
+def test_a_bad_option_is_named_with_its_value_and_what_is_allowed(
+    options: dict[str, object], words: str
+) -> None:
+    with pytest.raises(UsageError, match=words):
+        read_options(options)

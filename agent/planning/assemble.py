@@ -59,7 +59,7 @@ def make_proposal(
     accepted = _accepted(ask, collection, mentions, reply or {})
     before = () if clears(ask.question) else ask.history
     wishes = freshness(ask, collection, accepted)
-    listing = listing_of(ask.question, accepted, before, collection)
+    listing = listing_of(ask.question, accepted, before, collection, _replaced(mentions, accepted))
     if not accepted:
         query = subject(ask.question, (), before)
         return Proposal(
@@ -81,6 +81,16 @@ def make_proposal(
         conditions=(*joined.conditions, *wishes),
         problems=(*problems, *told(ask, accepted)),
         listing=listing,
+    )
+
+
+def _replaced(mentions: Sequence[Mention], accepted: Sequence[Accepted]) -> tuple[str, ...]:
+    """Words of earlier turns about fields that the question sets anew."""
+    fields = {one.use.field for one in accepted if one.turn == 0}
+    return tuple(
+        mention.words
+        for mention in mentions
+        if mention.turn < 0 and mention.words and {c.field for c in mention.choices} & fields
     )
 
 

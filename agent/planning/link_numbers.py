@@ -36,6 +36,7 @@ _NOUN_AFTER = re.compile(
 )
 _ORDINAL = re.compile(r"\d(?:st|nd|rd|th)$")
 _UNIT = re.compile(r"(?:m|km|kg|cm|mm|mph|lb|ft|g|s|元|分|块)(?!\w)", re.IGNORECASE)
+_FIRST_ONES = re.compile(r"\b(?:top|bottom|first)\s+$", re.IGNORECASE)
 _GOES_ON = re.compile(
     r"\s*,?\s*(?:but|and|or|yet|但|且|并且|,|，)\s*(?:is|are|was|were|also|not)?\s*"
     r"(?:[a-z]+\s+){0,3}(?:than|most|least|below|under|above|over)?\s*"
@@ -64,6 +65,8 @@ def link_numbers(scene: Scene) -> Iterable[Found]:
 
 def _choices(scene: Scene, number: Number, near: Mapping[str, float]) -> Iterable[Choice]:
     if _counts_something_else(scene.text, number, near) or _names_field(scene, number):
+        return
+    if _says_how_many(scene.text, number):
         return
     if scene.names_field(number.start, number.start + len(number.words.rstrip(" %"))):
         return
@@ -103,6 +106,12 @@ def _counts_something_else(text: str, number: Number, near: Mapping[str, float])
     """A number of things that no field is about: 500 GitHub stars."""
     best = max(near.values(), default=0.0)
     return best < NAMED and _NOUN_AFTER.match(text, number.end) is not None
+
+
+def _says_how_many(text: str, number: Number) -> bool:
+    """How many of an order are wanted: the top 5 documents by pages."""
+    things = re.match(r"\s+[A-Za-z]{3,}", text[number.end :])
+    return things is not None and _FIRST_ONES.search(text[: number.start]) is not None
 
 
 def _names_field(scene: Scene, number: Number) -> bool:

@@ -76,6 +76,14 @@ class ListingFields:
                 return named[0] if len(named) == 1 else None
         return None
 
+    def title(self) -> Field | None:
+        """What an alphabetical order goes by, where it names no field."""
+        named = [
+            field for field in self._collection.fields if _TITLE.search(name_words(field.name))
+        ]
+        texts = [field for field in named if field.type is FieldType.STRING]
+        return texts[0] if len(texts) == 1 else None
+
     def length(self) -> Field | None:
         return self._figure(_LENGTH)
 

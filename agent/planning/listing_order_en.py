@@ -11,10 +11,14 @@ from agent.planning.numerals import ENGLISH, count
 from agent.planning.tables import listed
 from schemas.listing import Listing, Sort
 
-_NUMBER = r"(?:\d{1,4}|" + "|".join(word for word in ENGLISH if ENGLISH[word] > 0) + r")\b"
+NUMBER = r"(?:\d{1,4}|" + "|".join(word for word in ENGLISH if ENGLISH[word] > 0) + r")\b"
 LESS = frozenset(listed("fewest least smallest lowest shortest oldest earliest cheapest"))
 _SORTED_BY = re.compile(r"\b(?:sort|order|rank)(?:ed|ing)?\s+by\s+(?:the\s+)?", re.IGNORECASE)
 _BY = re.compile(r"\bby\s+(?:the\s+)?", re.IGNORECASE)
+_ALPHABET = re.compile(
+    r"\b(?:(?:sorted|ordered)\s+)?(?:in\s+)?alphabetical(?:ly)?(?:\s+order(?:ed)?|\s+sorted)?\b",
+    re.IGNORECASE,
+)
 _ENDS = re.compile(r"\s*(?:$|[,;.!?(]|(?:in\s+)?(?:de|a)sc)", re.IGNORECASE)
 _DIRECTION = re.compile(
     r"\b(?:in\s+)?(?P<way>(?:de|a)scending|desc|asc|(?:newest|latest|most\s+recent|oldest|earliest|"
@@ -23,12 +27,12 @@ _DIRECTION = re.compile(
 )
 _ASCENDING = re.compile(r"^asc|oldest|earliest|lowest|smallest|shortest", re.IGNORECASE)
 _BY_DATE = re.compile(
-    rf"\b(?:(?P<before>{_NUMBER})\s+)?(?P<end>newest|latest|most\s+recent(?:ly\s+(?P<verb>\w+))?|"
-    rf"oldest|earliest|last(?=\s+{_NUMBER}))(?:\s+(?P<after>{_NUMBER}))?",
+    rf"\b(?:(?P<before>{NUMBER})\s+)?(?P<end>newest|latest|most\s+recent(?:ly\s+(?P<verb>\w+))?|"
+    rf"oldest|earliest|last(?=\s+{NUMBER}))(?:\s+(?P<after>{NUMBER}))?",
     re.IGNORECASE,
 )
 _SUPERLATIVE = re.compile(
-    rf"\b(?:(?P<before>{_NUMBER})\s+)?(?:(?:with|having|that\s+ha(?:s|ve))\s+(?:the\s+)?)?"
+    rf"\b(?:(?P<before>{NUMBER})\s+)?(?:(?:with|having|that\s+ha(?:s|ve))\s+(?:the\s+)?)?"
     r"(?P<end>most|fewest|highest|lowest|largest|smallest|greatest|biggest|least|longest|shortest|"
     r"latest|earliest|cheapest)\s+(?:number\s+of\s+|expensive\b)?",
     re.IGNORECASE,
@@ -40,9 +44,9 @@ def sorted_en(reader: Reader) -> Listing | None:
 
 
 def _explicit(reader: Reader) -> Listing | None:
-    """Sorted by pages; newest first."""
+    """Sorted by pages; newest first; in alphabetical order."""
     text, fields = reader.asked.text, reader.asked.fields
-    way = _DIRECTION.search(text)
+    way, alphabet = _DIRECTION.search(text), _ALPHABET.search(text)
     for by in (*_SORTED_BY.finditer(text), *_BY.finditer(text)):
         named = fields.at(by.end())
         if by.re is _BY and named is not None and not _ENDS.match(text, named[1]):
@@ -52,10 +56,15 @@ def _explicit(reader: Reader) -> Listing | None:
         if field is None or field.type.is_list or field.name in reader.asked.named:
             continue
         reader.take(by.start(), end)
-        if way is not None:
-            reader.take(*way.span())
+        for words in (way, alphabet):
+            if words is not None:
+                reader.take(*words.span())
         falling = is_ordered(field) if way is None else not _ASCENDING.search(way["way"])
         return Listing(sort=Sort(field=field.name, descending=falling))
+    title = fields.title() if alphabet is not None else None
+    if alphabet is not None and title is not None:
+        reader.take(*alphabet.span())
+        return Listing(sort=Sort(field=title.name, descending=False))
     first = way is not None and way["way"].lower().endswith("first")
     day = fields.dated() if first else None
     if way is None or day is None or re.match(r"(?:high|low|larg|small)", way["way"], re.I):
@@ -127,6 +136,6 @@ def limited_en(reader: Reader, listing: Listing) -> Listing:
 
 def _numbers(text: str, nouns: str) -> Iterator[re.Match[str]]:
     thing = rf"(?:of\s+the\s+)?(?:{CONDITION}|(?:{nouns})s?\b)"
-    before = rf"(?:top|first)?\s*\b(?P<number>{_NUMBER})\s+(?={thing})"
+    before = rf"(?:top|first)?\s*\b(?P<number>{NUMBER})\s+(?={thing})"
     yield from re.finditer(before, text, re.IGNORECASE)
-    yield from re.finditer(rf"\b(?:top|first)\s+(?P<number>{_NUMBER})", text, re.IGNORECASE)
+    yield from re.finditer(rf"\b(?:top|first)\s+(?P<number>{NUMBER})", text, re.IGNORECASE)

@@ -27,17 +27,21 @@ _EACH = re.compile(r"\beach\b|\brespectively\b|各有|各自|分别", re.IGNOREC
 
 
 def listing_of(
-    question: str, accepted: Sequence[Accepted], history: Sequence[str], collection: Collection
+    question: str,
+    accepted: Sequence[Accepted],
+    history: Sequence[str],
+    collection: Collection,
+    replaced: Sequence[str] = (),
 ) -> Listing | None:
     """The listing that a question asks for; None where something has to be searched for.
 
     `accepted` are the conditions that hold, those of earlier turns too; `history` the turns
-    that they may come from.
+    that they may come from; `replaced` words of conditions there that others now stand for.
     """
     now = [one for one in accepted if one.turn == 0 and one.hard]
-    earlier = [one for one in accepted if one.turn < 0]
+    earlier = [one.words for one in accepted if one.turn < 0] + [*replaced]
     text = _masked(question, now)
-    asked = _asked(text, question, now, accepted, collection)
+    asked = _asked(text, question, accepted, collection, goes_on=bool(earlier))
     if not _is_whole(asked, bool(now), earlier, history):
         return None
     found = read_zh(asked) if has_cjk(text) else read_en(asked)
@@ -66,13 +70,14 @@ def _masked(question: str, accepted: Sequence[Accepted]) -> str:
 def _asked(
     text: str,
     question: str,
-    now: Sequence[Accepted],
     accepted: Sequence[Accepted],
     collection: Collection,
+    *,
+    goes_on: bool,
 ) -> Asked:
     nouns = nouns_of(collection)
     names = [name for one in accepted for name in _names(one.use.field)]
-    spans = [(one.start, one.end) for one in now]
+    spans = [(one.start, one.end) for one in accepted if one.turn == 0 and one.hard]
     things = (
         token
         for token in tokens(question)
@@ -84,7 +89,7 @@ def _asked(
         fields=ListingFields(text, collection),
         nouns=nouns,
         named=frozenset(names),
-        goes_on=any(one.turn < 0 for one in accepted),
+        goes_on=goes_on,
         plural=any(singular(token.text.lower()) != token.text.lower() for token in things),
     )
 
@@ -96,7 +101,7 @@ def _names(field: str) -> tuple[str, ...]:
 
 
 def _is_whole(
-    asked: Asked, has_conditions: bool, earlier: Sequence[Accepted], history: Sequence[str]
+    asked: Asked, has_conditions: bool, earlier: Sequence[str], history: Sequence[str]
 ) -> bool:
     """Whether the question says all that it is about, or goes on from turns that were listings:
     no count can be made of what was searched for.
@@ -110,9 +115,9 @@ def _is_whole(
     return all(_says_nothing_else(turn, asked, earlier) for turn in history)
 
 
-def _says_nothing_else(turn: str, asked: Asked, earlier: Sequence[Accepted]) -> bool:
+def _says_nothing_else(turn: str, asked: Asked, earlier: Sequence[str]) -> bool:
     text = turn
-    for words in sorted({one.words for one in earlier if one.words}, key=len, reverse=True):
+    for words in sorted({words for words in earlier if words}, key=len, reverse=True):
         text = text.replace(words, CONDITION)
     is_residue = is_residue_zh if has_cjk(text) else is_residue_en
     return not is_residue(text, asked)

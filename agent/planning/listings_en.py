@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from agent.planning.listing_fields import is_grouping
-from agent.planning.listing_order_en import LESS, limited_en, sorted_en
+from agent.planning.listing_order_en import LESS, NUMBER, limited_en, sorted_en
 from agent.planning.listing_words import CONDITION, Asked, Reader
+from agent.planning.numerals import count
 from agent.planning.tables import listed
 from agent.planning.words import tokens
 from schemas.collection import FieldType
@@ -35,6 +36,14 @@ _LISTED_FIELD = re.compile(
 )
 _MOST = re.compile(
     r"\b(?:the\s+)?(?P<end>most|fewest|least|(?:largest|highest|greatest|smallest|lowest)\s+number\s+of)\b",
+    re.IGNORECASE,
+)
+_TOP = re.compile(
+    rf"\b(?P<end>top|first|bottom|last)\s+(?P<number>{NUMBER})\s+(?=[a-z])", re.IGNORECASE
+)
+_BY_SIZE = re.compile(
+    r"\s*(?:(?:sorted|ordered|ranked)\s+)?by\s+(?:the\s+)?(?:(?:total\s+)?numbers?\s+of|count\s+of|"
+    r"most)\s+(?:the\s+)?",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"\bwho(?:se)?\b", re.IGNORECASE)
@@ -132,7 +141,23 @@ def _counting(asked: Asked) -> re.Match[str] | None:
 
 
 def _group(reader: Reader, *, counting: bool) -> Listing | None:
-    return _most(reader) or _each(reader, counting=counting) or _values(reader)
+    return _top(reader) or _most(reader) or _each(reader, counting=counting) or _values(reader)
+
+
+def _top(reader: Reader) -> Listing | None:
+    """The top 3 departments by number of documents."""
+    text = reader.asked.text
+    for top in _TOP.finditer(text):
+        named = reader.asked.fields.at(top.end())
+        by = _BY_SIZE.match(text, named[1]) if named is not None else None
+        if named is None or by is None or not is_grouping(named[0]):
+            continue
+        reader.take(top.start(), by.end())
+        sort = Sort(descending=top["end"].lower() in ("top", "first"))
+        return Listing(
+            kind=ListingKind.GROUP, group=named[0].name, sort=sort, limit=count(top["number"])
+        )
+    return None
 
 
 def _most(reader: Reader) -> Listing | None:

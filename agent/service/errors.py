@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from typing import Any
+
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -22,6 +26,7 @@ from schemas.errors import (
 UNPROCESSABLE = 422
 UNAVAILABLE = 503
 SHOWN_FAULTS = 5
+LONGEST_VALUE = 60
 
 
 def status_of(error: FacetwiseError) -> int:
@@ -70,8 +75,18 @@ async def on_invalid(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
     faults = "; ".join(
-        f"{'.'.join(map(str, item['loc'][1:])) or 'body'}: {item['msg']}"
+        f"{'.'.join(map(str, item['loc'][1:])) or 'body'}: {item['msg']}{_given(item)}"
         for item in error.errors()[:SHOWN_FAULTS]
     )
     body = {"code": "usage", "message": faults, "remedy": "see /docs", "retryable": False}
     return JSONResponse({"error": body}, status_code=UNPROCESSABLE)
+
+
+def _given(fault: Mapping[str, Any]) -> str:
+    """The value that was refused, where it is short and the message does not name it."""
+    value = fault["input"]
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    if not is_plain or fault["type"] in ("extra_forbidden", "missing", "value_error"):
+        return ""
+    told = json.dumps(value)
+    return f" (got {told})" if len(told) <= LONGEST_VALUE else ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from agent.requests import AskOptions
 from schemas.collection import Collection
@@ -25,6 +26,19 @@ class Question(Shape):
     keys: tuple[Key | str, ...] = ()
     filter: Filter = EVERYTHING
     today: dt.date | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_known_keys(cls, data: Any) -> Any:
+        unknown = (
+            [key for key in data if key not in cls.model_fields] if isinstance(data, dict) else []
+        )
+        if unknown:
+            raise ValueError(
+                f"unknown key {', '.join(map(repr, unknown))}; allowed: "
+                f"{', '.join(cls.model_fields)}"
+            )
+        return data
 
     def options(self) -> dict[str, object]:
         """As the agent takes them: keys given by name alone are unpinned."""
