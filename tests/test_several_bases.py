@@ -99,8 +99,8 @@ async def test_bases_are_merged_by_score_and_branches_are_interleaved() -> None:
     branches = (Branch(query="one", kb="alpha"), Branch(query="two", kb="beta"))
     outcome = await run(request(branches=branches), world)
     assert [(ref.kb, ref.id) for ref in outcome.state["found"]] == [
-        ("alpha", "0#0"),
         ("beta", "0#0"),
+        ("alpha", "0#0"),
         ("alpha", "1#0"),
     ]
 
