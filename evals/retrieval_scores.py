@@ -23,20 +23,23 @@ Named = Sequence[tuple[str, Mapping[str, JsonValue]]]
 
 def judge(case: Case, got: Retrieved, rows: Named) -> dict[str, JsonValue]:
     """The metrics; `relevant` counts the right documents, `lost` those that the filter shuts out
-    that was searched under, `lost_by_plan` those that the filter as planned would.
+    that was searched under, `lost_by_plan` those that the filter as planned would, `wronged` those
+    of the first that a right filter lets through.
     """
     relevant = frozenset(case.relevant)
     scores: dict[str, JsonValue] = {**ranking_scores(got.ranked, relevant)}
 
-    def lost(f: Filter) -> int:
+    def shut_out(f: Filter) -> frozenset[str]:
         kept = relevant if f == EVERYTHING else selected(f, rows, case.collection)
-        return len(relevant - kept)
+        return relevant - kept
 
+    lost = shut_out(got.effective)
     return {
         **scores,
         "relevant": len(relevant),
-        "lost": lost(got.effective),
-        "lost_by_plan": lost(got.filter),
+        "lost": len(lost),
+        "lost_by_plan": len(shut_out(got.filter)),
+        "wronged": min(len(lost - shut_out(one.filter)) for one in case.gold.all),
     }
 
 
@@ -54,13 +57,15 @@ def summarise(records: Sequence[Record]) -> dict[str, Any]:
 
 def losses(records: Sequence[Record]) -> dict[str, Any]:
     """What the planned filters cost: right documents that they shut out, of those of all cases,
-    with and without loosening, and how often a filter had to be loosened.
+    with and without loosening, in how many cases a wrong filter did it, and how often a filter had
+    to be loosened.
     """
     planned = [record for record in records if record.arm == PLANNED]
     relevant = _total(planned, "relevant")
     return {
         "lost_by_filter": share(_total(planned, "lost"), relevant),
         "lost_by_plan": share(_total(planned, "lost_by_plan"), relevant),
+        "wronged": rate(bool(record.scores["wronged"]) for record in planned),
         "loosened": rate(bool(record.result["loosened"]) for record in planned),
         "filtered": rate(record.result["outcome"] == "planned" for record in planned),
     }

@@ -58,7 +58,7 @@ def retrieval_text(summary: Mapping[str, Any]) -> str:
         f"cases {summary['cases']}, model {summary['model']}",
         *(
             f"{name:<20}{_rate(summary[name])}"
-            for name in ("filtered", "lost_by_filter", "lost_by_plan", "loosened")
+            for name in ("filtered", "lost_by_filter", "lost_by_plan", "wronged", "loosened")
         ),
         f"run folder: {summary['folder']}",
     ]

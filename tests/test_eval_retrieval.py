@@ -135,7 +135,10 @@ def test_a_filter_is_charged_with_what_it_shuts_out() -> None:
     scores = judge(asked, Retrieved(ranked=("a",), filter=ada), rows)
     assert (scores["relevant"], scores["lost"], scores["lost_by_plan"]) == (3, 0, 2)
     scores = judge(asked, Retrieved(ranked=("a",), filter=ada, effective=ada), rows)
-    assert scores["lost"] == 2
+    assert (scores["lost"], scores["wronged"]) == (2, 2)
+    of_ada = case(leaf("eq", "author", "Ada Lovelace"), relevant=("a", "b", "c"))
+    scores = judge(of_ada, Retrieved(ranked=("a",), filter=ada, effective=ada), rows)
+    assert (scores["lost"], scores["wronged"]) == (2, 0)
     assert scores["R@4"] == pytest.approx(1 / 3)
 
 
