@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pydantic import JsonValue
 
+from agent.settings import Settings
 from evals.arms.planned import PLANNED
 from evals.arms.retrieved import (
     DEFAULT_ARMS,
@@ -76,6 +77,7 @@ class _Shelf:
     collection: Collection
     passages: tuple[Row, ...]
     id_field: str | None
+    weights: Mapping[str, JsonValue] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> Named:
@@ -91,6 +93,7 @@ class _Shelf:
                 self.kb,
                 self.id_field,
                 collection_digest(self.collection),
+                dict(self.weights),
                 [[row.doc_id, row.text] for row in self.passages],
             ]
         )
@@ -108,6 +111,8 @@ async def run_retrieval(run: RetrievalRun, crew: Crew, on_progress: OnProgress) 
     folder = RunFolder(run.out or default_folder(crew.settings, "retrieval", suites))
     agents = await crew.of(run.models)
     facts = await crew.facts(agents)
+    weights = _weights(crew.settings)
+    shelf = replace(shelf, weights=weights)
     arms = [
         *(SearchArm(PLANNED, agent, shelf.kb, id_field=run.id_field) for agent in agents),
         *[await _arm(name, shelf, agents[0], crew.free) for name in names if name != PLANNED],
@@ -123,8 +128,22 @@ async def run_retrieval(run: RetrievalRun, crew: Crew, on_progress: OnProgress) 
         _task(case, arm, shelf, facts.get(arm.model or "", {})) for arm in arms for case in cases
     ]
     return await run_whole(
-        folder, made_under, tasks, lambda records: _summary(records, arms, len(cases)), on_progress
+        folder,
+        made_under,
+        tasks,
+        lambda records: {**_summary(records, arms, len(cases)), "fusion": dict(weights)},
+        on_progress,
     )
+
+
+def _weights(settings: Settings) -> Mapping[str, JsonValue]:
+    """How the legs of a search are weighed."""
+    store = settings.store
+    return {
+        "method": store.fusion,
+        "text": round(1 - store.dense_weight, 4),
+        "vector": store.dense_weight,
+    }
 
 
 def _with_relevant(suites: Sequence[Suite], limit: int | None) -> list[Case]:

@@ -55,7 +55,7 @@ def retrieval_text(summary: Mapping[str, Any]) -> str:
         lines.append(_line(arm, cells, 10))
     lines += [
         "",
-        f"cases {summary['cases']}, model {summary['model']}",
+        f"cases {summary['cases']}, model {summary['model']}, {_fusion(summary['fusion'])}",
         *(
             f"{name:<20}{_rate(summary[name])}"
             for name in ("filtered", "lost_by_filter", "lost_by_plan", "wronged", "loosened")
@@ -75,6 +75,13 @@ def answers_text(summary: Mapping[str, Any]) -> str:
             "".join((f"{name:<24}", *(f"{_rate(one[name]):>{width}}" for one in models.values())))
         )
     return "\n".join([*lines, f"cases {summary['cases']}", f"run folder: {summary['folder']}"])
+
+
+def _fusion(weights: Mapping[str, Any]) -> str:
+    """How text and vectors were weighed."""
+    if weights["method"] == "rrf":
+        return "reciprocal ranks"
+    return f"text {weights['text']} : vector {weights['vector']}"
 
 
 def _columns(summary: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:

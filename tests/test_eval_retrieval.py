@@ -83,6 +83,7 @@ async def test_every_arm_ranks_the_same_cases(lite_settings: Settings, files: Pa
     assert summary["arms"]["gold"]["MRR@10"] == 1.0
     assert summary["arms"]["bm25"]["MRR@10"] == 1.0
     assert summary["filtered"]["rate"] == 1.0
+    assert summary["fusion"] == {"method": "weighted", "text": 0.05, "vector": 0.95}
     assert summary["lost_by_filter"] == {"rate": 0.0, "n": 2, "ci95": [0.0, 0.6576]}
     assert summary["loosened"]["rate"] == 0.0
     lines = (files.parent / "run" / "cases.jsonl").read_text().splitlines()
