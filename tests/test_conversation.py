@@ -9,6 +9,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from agent.planning.clearing import clears
+from agent.planning.form import asked_of
 from agent.planning.planner import Planner
 from graph.build import build_graph
 from graph.context import Context
@@ -17,7 +18,7 @@ from graph.state import State
 from schemas.filters import EVERYTHING, Filter, any_of, to_json
 from schemas.plan import Condition, Mode, Origin, PlanOutcome
 from tests.conftest import MemoryStore, ScriptedChat
-from tests.planning_cases import HANDBOOK, PLANNER, ask, plan, said, whole
+from tests.planning_cases import HANDBOOK, PLANNER, ask, link, plan, said, whole
 
 
 @pytest.mark.parametrize(
@@ -233,3 +234,32 @@ async def test_recent_without_a_date_is_a_wish(
 
 def test_recent_beside_a_date_is_none() -> None:
     assert all(c.hard for c in plan("recent guides published in 2024").conditions)
+
+
+@pytest.mark.parametrize(
+    ("question", "before"),
+    [
+        ("and of 2023?", "HR documents from 2024"),
+        ("what about 2023?", "HR documents from 2024"),
+        ("那2023年的呢？", "人力资源部2024年的文档"),
+    ],
+)
+def test_a_period_that_is_all_a_follow_up_says_needs_no_judgement(
+    question: str, before: str
+) -> None:
+    asked = ask(question, history=(before,))
+    judged = asked_of(asked, HANDBOOK, link(question, history=(before,)))
+    assert not [words for words in judged if "2023" in words]
+    assert said(plan(question, history=(before,))) == {
+        "op": "and",
+        "of": [
+            {"op": "eq", "field": "department", "value": "HR"},
+            {
+                "op": "and",
+                "of": [
+                    {"op": "ge", "field": "published", "value": "2023-01-01"},
+                    {"op": "lt", "field": "published", "value": "2024-01-01"},
+                ],
+            },
+        ],
+    }

@@ -12,7 +12,19 @@ _BACK = re.compile(
     re.IGNORECASE,
 )
 
+_SHORT = re.compile(
+    r"(?:\b(?:and|or|but|then|now|ok|okay|so|please|what|how|about|in|of|from|for|the|those|ones?|"
+    r"documents?|same)\b|那么?|请|呢|吗|的|换成|改成|再看看?|文档|文件|\W)*",
+    re.IGNORECASE,
+)
+
 
 def refers_back(question: str) -> bool:
     """True in the clearest cases only: "which of those", "only the final ones", 其中."""
     return _BACK.search(question) is not None
+
+
+def is_cut_short(question: str, words: str) -> bool:
+    """Whether a follow-up says nothing but these words: "and of 2023?", 那2023年的呢."""
+    rest = question.replace(words, " ", 1)
+    return words in question and _SHORT.fullmatch(rest) is not None

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue
 
 import prompts
-from agent.planning.anaphora import refers_back
+from agent.planning.anaphora import is_cut_short, refers_back
 from agent.planning.cuts import Cut, cuts
 from agent.planning.examples import EXAMPLES
 from agent.planning.legible import legible, legible_name
@@ -88,15 +88,23 @@ def asked_of(
 
 def settled(ask: Ask, collection: Collection, mention: Mention) -> Use | None:
     """The one use of a mention that needs no judgement: compared with the field beside it,
-    excluded by the word beside it, or in force and referred back to.
+    excluded by the word beside it, in force and referred back to, or a period that is all that
+    a follow-up says.
     """
     uses_of = offered(ask, collection, mention)
     certain = (
         (mention.turn == 0 and CERTAIN in mention.hint.split())
         or (_is_denied(mention) and len(uses_of) == 1)
         or (mention.kind is MentionKind.EARLIER and refers_back(ask.question))
+        or (_is_all_said(ask, mention) and len(uses_of) == 1)
     )
     return next(iter(uses_of.values()), None) if certain else None
+
+
+def _is_all_said(ask: Ask, mention: Mention) -> bool:
+    follows = bool(ask.history) and mention.turn == 0
+    is_period = mention.kind is MentionKind.PERIOD
+    return follows and is_period and is_cut_short(ask.question, mention.words)
 
 
 def _is_denied(mention: Mention) -> bool:
