@@ -124,10 +124,11 @@ def test_only_undeclared_metadata_is_left_out() -> None:
 
 
 def test_weighted_fusion_by_hand() -> None:
-    fused = Fusion().fuse({"a": 0.5, "b": 1.0}, {"a": 1.0})
-    assert list(fused) == ["b", "a"]
+    fused = Fusion().fuse({"a": 0.5, "b": 1.0, "c": 0.0}, {"a": 8.0, "c": 2.0})
+    assert list(fused) == ["b", "a", "c"]
     assert fused["b"]["fused"] == pytest.approx(0.95)
-    assert fused["a"]["fused"] == pytest.approx(0.95 * 0.75 + 0.05 * 0.5)
+    assert fused["a"]["fused"] == pytest.approx(0.95 * 0.75 + 0.05)
+    assert fused["c"]["fused"] == pytest.approx(0.95 * 0.5 + 0.05 * 0.25)
     assert Fusion().fuse({"b": 1.0}, None)["b"]["fused"] == pytest.approx(1.0)
 
 
