@@ -12,7 +12,7 @@ from agent.ingest.declared_schema import DeclaredSchema
 from agent.ingest.options import IngestOptions
 from agent.ingest.tag_rules import rules_of
 from agent.ingest.type_map import parse_type_map, read_type_map
-from agent.settings import IngestSettings
+from agent.sections import IngestSettings
 from schemas.errors import SettingsError
 
 

@@ -16,7 +16,8 @@ from agent.backends import Backends
 from agent.ranking.chain import StrategyChain
 from agent.ranking.packing import Packing
 from agent.runtime.process import stop
-from agent.settings import ModelSettings, PathSettings, Settings
+from agent.sections import ModelSettings, PathSettings
+from agent.settings import Settings
 from graph.context import Budgets, Context
 from graph.ports import Ask, Completion, Found, Listed, Message, Query
 from schemas.access import LOCAL, Principal, Scope

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from agent.ranking.boosts.boosts import Boosts
 from agent.ranking.boosts.words import overlap, pagerank
-from agent.settings import BoostSettings, RerankSettings
+from agent.sections import BoostSettings, RerankSettings
 from schemas.collection import Collection
 from schemas.hits import Hit
 from schemas.operators import Op

@@ -9,7 +9,8 @@ import pytest
 
 from agent.app import Agent
 from agent.diagnosis import MODEL_CHECKS, Finding, diagnose
-from agent.settings import ModelSettings, PathSettings, Settings
+from agent.sections import ModelSettings, PathSettings
+from agent.settings import Settings
 from tests.ollama_server import Fault, OllamaScript, Reply, Stream, serving
 
 OBEYED = Stream(('{"use": "wanted"}',))

@@ -19,8 +19,8 @@ from agent.enhancing.asking import FAILED, Wish, read
 from agent.enhancing.enhancer import QuestionEnhancer
 from agent.enhancing.names import names
 from agent.enhancing.words import keywords
+from agent.sections import RagSettings
 from agent.service.models import AskRequest, SearchRequest
-from agent.settings import RagSettings
 from graph.build import build_graph
 from graph.context import Context
 from graph.ports import Completion, Message, Ranking, Wanted, Worded

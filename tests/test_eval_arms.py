@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from agent.settings import ModelSettings, PathSettings, Settings
+from agent.sections import ModelSettings, PathSettings
+from agent.settings import Settings
 from evals.arms.bm25 import Bm25Index
 from evals.arms.plain import PlainArm, described, plain_messages, read_reply
 from evals.arms.planned import FirstChoice, PlannedArm

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from agent.settings import ModelSettings, PathSettings, Settings
+from agent.sections import ModelSettings, PathSettings
+from agent.settings import Settings
 from evals.crew import Crew
 from evals.filters import FilterRun, run_filters
 from schemas.errors import ModelError, ModelUnavailable, UsageError

@@ -13,7 +13,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from agent.app import Agent
 from agent.requests import AskOptions
-from agent.settings import PathSettings, Settings
+from agent.sections import PathSettings
+from agent.settings import Settings
 from graph.build import build_graph
 from graph.context import Budgets, Context
 from graph.ports import Completion, Found, Message, Query

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from agent.app import Agent
-from agent.settings import ModelSettings, PathSettings, PlanningSettings, Settings
+from agent.sections import ModelSettings, PathSettings, PlanningSettings
+from agent.settings import Settings
 from schemas.collection import Collection, Field, FieldType
 from schemas.filters import to_json
 from schemas.plan import Mode, Plan

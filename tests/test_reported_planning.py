@@ -22,7 +22,8 @@ from agent.ingest.options import IngestOptions
 from agent.ingest.pipeline import Ingest
 from agent.ingest.reading import Reading
 from agent.planning.planner import Planner
-from agent.settings import PlanningSettings, Settings
+from agent.sections import PlanningSettings
+from agent.settings import Settings
 from agent.store.connection import Connection
 from agent.store.described import as_stored
 from agent.store.questions import QueryEmbedder

@@ -15,7 +15,7 @@ from agent.ranking.registry import Tools
 from agent.ranking.rerank.bm25 import bm25_scores
 from agent.ranking.rerank.rule import RuleReranker
 from agent.ranking.rerank.six_factor import SixFactorReranker
-from agent.settings import RerankSettings
+from agent.sections import RerankSettings
 from graph.ports import Ranking
 from graph.tokens import tokens_of
 from schemas.hits import Hit

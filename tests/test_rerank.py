@@ -26,7 +26,7 @@ from agent.ranking.rerank.six_factor import (
     source_bonus,
 )
 from agent.ranking.strategy import Strategy
-from agent.settings import RerankSettings
+from agent.sections import RerankSettings
 from schemas.collection import Collection, Field, FieldType
 from schemas.errors import ModelError, ModelUnavailable, SettingsError
 from schemas.hits import Hit

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from agent.ranking.rerank.cross_encoder import CrossEncoder
-from agent.settings import RerankSettings, load_settings
+from agent.sections import RerankSettings
+from agent.settings import load_settings
 from schemas.errors import ModelError, ModelUnavailable, SettingsError
 from schemas.policy import Policy
 from tests.ranked_hits import a_context, a_hit, ids

@@ -12,8 +12,9 @@ from agent.app import Agent
 from agent.cli.session import parse_kbs
 from agent.requests import AskOptions, read_options
 from agent.results import found_documents, references
+from agent.sections import PathSettings
 from agent.service.models import SearchRequest
-from agent.settings import PathSettings, Settings
+from agent.settings import Settings
 from graph.context import Budgets
 from graph.ports import Found, Query
 from graph.searching import count_all

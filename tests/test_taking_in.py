@@ -9,7 +9,8 @@ import pytest
 from dateutil import tz
 
 from agent.ingest.declared_schema import DeclaredSchema
-from agent.settings import IngestSettings, load_settings
+from agent.sections import IngestSettings
+from agent.settings import load_settings
 from agent.taking_in import ingest_options, zone_of
 from schemas.collection import FieldType
 from schemas.errors import SettingsError, UsageError

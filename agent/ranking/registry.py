@@ -18,7 +18,7 @@ from agent.ranking.reranking import Reranking
 from agent.ranking.scoring import Scoring
 from agent.ranking.similarity import Similarity
 from agent.ranking.strategy import Strategy
-from agent.settings import BoostSettings, RerankSettings
+from agent.sections import BoostSettings, RerankSettings
 from schemas.plan import Problem
 
 log = logging.getLogger(__name__)

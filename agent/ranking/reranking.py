@@ -8,7 +8,7 @@ from agent.ranking.rerank.embedding import Embedder
 from agent.ranking.rerank.ordering import NAME
 from agent.ranking.rerank.selection import reranker_of
 from agent.ranking.strategy import RERANK, RankingContext, Strategy
-from agent.settings import RerankSettings
+from agent.sections import RerankSettings
 from schemas.hits import Hit
 from schemas.policy import Policy
 

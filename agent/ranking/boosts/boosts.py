@@ -9,7 +9,7 @@ from agent.ranking.boosts.words import overlap, pagerank
 from agent.ranking.rerank.authority import Authority
 from agent.ranking.rerank.freshness import Freshness
 from agent.ranking.strategy import RankingContext
-from agent.settings import BoostSettings, RerankSettings
+from agent.sections import BoostSettings, RerankSettings
 from schemas.hits import Hit
 
 

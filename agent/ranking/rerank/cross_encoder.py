@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from agent.ranking.rerank.ordering import NAME, STAGE, best_first, rescored
 from agent.ranking.rerank.wording import said
 from agent.ranking.strategy import RankingContext
-from agent.settings import RerankSettings
+from agent.sections import RerankSettings
 from schemas.errors import ModelError, ModelUnavailable, SettingsError
 from schemas.hits import Hit
 

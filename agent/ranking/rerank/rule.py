@@ -15,7 +15,7 @@ from agent.ranking.rerank.freshness import Freshness
 from agent.ranking.rerank.ordering import NAME, STAGE, best_first, rescored
 from agent.ranking.rerank.wording import asked_terms, said
 from agent.ranking.strategy import RankingContext
-from agent.settings import RerankSettings
+from agent.sections import RerankSettings
 from schemas.hits import Hit
 
 

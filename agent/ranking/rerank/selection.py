@@ -9,7 +9,7 @@ from agent.ranking.rerank.embedding import Embedder, EmbeddingReranker
 from agent.ranking.rerank.rule import RuleReranker
 from agent.ranking.rerank.six_factor import SixFactorReranker
 from agent.ranking.strategy import Strategy
-from agent.settings import RerankSettings
+from agent.sections import RerankSettings
 from schemas.errors import SettingsError
 from schemas.policy import Policy
 
