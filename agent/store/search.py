@@ -27,7 +27,7 @@ from schemas.listing import Listing
 DEPTH = 1_024
 """Candidates of a leg at most: what ranked search looks at."""
 
-FIRST = 64
+FIRST = 32
 """Candidates of a leg at least: hits found by both legs, and those that are dropped, make room."""
 
 EXACT_ROWS = 2_048
@@ -41,7 +41,7 @@ LISTED = 512
 
 def depth_for(limit: int) -> int:
     """Candidates that each leg is asked for at first."""
-    return min(DEPTH, max(FIRST, limit + limit // 4))
+    return min(DEPTH, max(FIRST, limit))
 
 
 class MilvusSearcher:
