@@ -83,6 +83,7 @@ class Embedder:
                 headers={"Authorization": f"Bearer {turn.runner.key}"},
             )
         except httpx.TransportError as error:
+            await turn.runner.settled()
             raise ApiError(500, "llama runner process has terminated") from error
         answer: dict[str, Any] = response.json()
         if response.status_code != httpx.codes.OK:

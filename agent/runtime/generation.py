@@ -82,6 +82,7 @@ async def generate(
             async for item in _read_events(response):
                 yield item
     except httpx.TransportError as error:
+        await runner.settled()
         raise ApiError(500, "llama runner process has terminated") from error
 
 

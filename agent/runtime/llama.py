@@ -23,6 +23,7 @@ from agent.runtime.gguf import read_header
 from schemas.errors import ModelError
 
 _LOAD_SECONDS = 300.0
+_END_SECONDS = 2.0
 _STOP_SECONDS = 5.0
 # Prompts are cut into blocks of this many tokens; between two, a cancelled request is dropped.
 _BATCH = 512
@@ -67,6 +68,13 @@ class LlamaRunner:
     @property
     def alive(self) -> bool:
         return self.process.returncode is None
+
+    async def settled(self) -> None:
+        """After a broken connection: wait until the end of a dying process is known, so that
+        whoever comes next finds it not `alive` and loads the model again.
+        """
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), _END_SECONDS)
 
     async def stop(self) -> None:
         """End the process; its memory is free afterwards."""
