@@ -146,7 +146,7 @@ async def test_fused_scores_are_five_to_ninety_five_by_default(uri: str) -> None
     highest = max(hit.scores["bm25"] for hit in hits)
     for hit in hits:
         dense, bm25 = hit.scores["dense"], hit.scores["bm25"]
-        expected = 0.95 * (1 + dense) / 2 + 0.05 * bm25 / highest
+        expected = 0.95 * (1 + dense) / 2 + 0.05 * (bm25 / highest) ** 2
         assert hit.score == pytest.approx(expected)
 
 

@@ -128,7 +128,7 @@ def test_weighted_fusion_by_hand() -> None:
     assert list(fused) == ["b", "a", "c"]
     assert fused["b"]["fused"] == pytest.approx(0.95)
     assert fused["a"]["fused"] == pytest.approx(0.95 * 0.75 + 0.05)
-    assert fused["c"]["fused"] == pytest.approx(0.95 * 0.5 + 0.05 * 0.25)
+    assert fused["c"]["fused"] == pytest.approx(0.95 * 0.5 + 0.05 * 0.0625)
     assert Fusion().fuse({"b": 1.0}, None)["b"]["fused"] == pytest.approx(1.0)
 
 

@@ -20,9 +20,10 @@ class Method(StrEnum):
 class Fusion:
     """How the legs are weighed. `rrf_k` is the constant of Cormack, Clarke and Buettcher (2009).
 
-    Weighted scores are (1 + cosine) / 2, and BM25 as a share of the highest sum found: the
-    2/pi * atan(BM25) of Milvus' WeightedRanker is close to 1 for any hit with two or three terms,
-    so that full text could hardly tell them apart (docs/benchmarks.md).
+    Weighted scores are (1 + cosine) / 2, and the square of BM25's share of the highest sum found:
+    the 2/pi * atan(BM25) of Milvus' WeightedRanker is close to 1 for any hit with two or three
+    terms, so that full text could hardly tell them apart; and the square keeps hits with a few
+    common words behind those with most of them (docs/benchmarks.md compares).
     """
 
     method: Method = Method.WEIGHTED
@@ -50,7 +51,8 @@ class Fusion:
         highest = max(terms.values(), default=0.0) or 1.0
         return {
             id_: (
-                self.vector * (1 + dense.get(id_, -1.0)) / 2 + text * terms.get(id_, 0.0) / highest
+                self.vector * (1 + dense.get(id_, -1.0)) / 2
+                + text * (terms.get(id_, 0.0) / highest) ** 2
             )
             / (text + self.vector)
             for id_ in {**dense, **terms}
