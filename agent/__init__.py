@@ -14,11 +14,11 @@ __all__ = ["Agent", "Settings"]
 def __getattr__(name: str) -> Any:
     """Load the two public names on first use: the command line starts without them."""
     if name == "Agent":
-        from agent.app import Agent  # noqa: PLC0415 (lazy on purpose)
+        from agent.app import Agent  # noqa: PLC0415 - see the docstring
 
         return Agent
     if name == "Settings":
-        from agent.settings import Settings  # noqa: PLC0415 (lazy on purpose)
+        from agent.settings import Settings  # noqa: PLC0415 - see the docstring
 
         return Settings
     raise AttributeError(f"module 'agent' has no attribute {name!r}")

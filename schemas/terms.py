@@ -1,4 +1,8 @@
-"""The words of a text, as term-based scores compare them."""
+"""The words of a text, as the keyword index and term-based scores compare them.
+
+Whoever changes how words are cut gives the index of knowledge bases another name (ANALYZER in
+agent/store/analysis.py): what is indexed already was cut the old way.
+"""
 
 from __future__ import annotations
 

@@ -43,8 +43,8 @@ class HtmlLoader:
 
     def load(self, file: BinaryIO, reading: Reading) -> Iterator[Loaded | Unreadable]:
         # lxml is slow to import
-        from agent.ingest.loaders.html_head import decode_page, page_fields  # noqa: PLC0415
-        from agent.ingest.loaders.html_text import drop_hidden  # noqa: PLC0415
+        from agent.ingest.loaders.html_head import decode_page, page_fields  # noqa: PLC0415 - lxml
+        from agent.ingest.loaders.html_text import drop_hidden  # noqa: PLC0415 - lxml
 
         decoded = decode_page(file.read(), reading.encoding)
         root = _parse(decoded.text)
@@ -78,7 +78,7 @@ def _article(root: etree._Element, size: int) -> str:
     unless that leaves out much of the page, most headings, or code.
     """
     # lxml is slow to import
-    from agent.ingest.loaders.html_text import (  # noqa: PLC0415
+    from agent.ingest.loaders.html_text import (  # noqa: PLC0415 - lxml
         BESIDE,
         NAVIGATION,
         mark_code,
