@@ -12,11 +12,9 @@ from agent.cli.explained import WIDTH, explained_text, padded, width, wrapped
 from agent.cli.printing import plan_text, search_text
 from agent.explained import EXPLAINED, explained
 from agent.results import answer_of, events_of, result_of
-from graph.build import build_graph
 from graph.context import Context
 from graph.explaining import counterfactuals
 from graph.ports import Listed
-from graph.state import State
 from schemas.access import Principal, Scope
 from schemas.answers import EventKind, SearchResult
 from schemas.check import Bound
@@ -26,6 +24,7 @@ from schemas.listing import Group, Listing, ListingKind, Sort
 from schemas.mentions import Proposal
 from schemas.plan import Branch, Condition, Mode, PlanOutcome, ResultOutcome
 from tests.conftest import MemoryStore, ScriptedPlanning
+from tests.graph_runs import run
 
 HR = Compare(op=Op.EQ, field="department", value="HR")
 POLICY = Compare(op=Op.EQ, field="category", value="policy")
@@ -71,22 +70,6 @@ def proposed(listing: Listing | None, *filters: Filter, words: Sequence[str] = (
         conditions=conditions,
         listing=listing,
     )
-
-
-async def run(context: Context, question: str = "q", **given: Any) -> State:
-    defaults: dict[str, Any] = {
-        "question": question,
-        "kb": "company",
-        "mode": Mode.AUTO,
-        "keys": (),
-        "caller": EVERYTHING,
-        "history": (),
-        "goal": "answer",
-        "top": None,
-    }
-    graph: Any = build_graph().compile()
-    state: State = await graph.ainvoke(defaults | given, context=context)
-    return state
 
 
 async def test_a_list_is_answered_without_a_search(

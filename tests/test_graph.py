@@ -15,7 +15,6 @@ from graph.build import build_graph
 from graph.context import Budgets, Context
 from graph.ports import Ranking, Wanted
 from graph.serde import state_serializer
-from graph.state import State
 from schemas.access import Principal
 from schemas.errors import FilterError, ModelOutputCut, StoreUnavailable
 from schemas.filters import EVERYTHING, AllOf, Compare, Filter, Op, parse_filter
@@ -23,6 +22,7 @@ from schemas.hits import Hit
 from schemas.mentions import Proposal
 from schemas.plan import Branch, Condition, Key, Mode, PlanOutcome, Problem, ResultOutcome
 from tests.conftest import MemoryStore, ScriptedChat, ScriptedPlanning, as_reply
+from tests.graph_runs import run
 
 HR = Compare(op=Op.EQ, field="department", value="HR")
 OF_2019 = AllOf(
@@ -52,21 +52,6 @@ def proposal(filter_: Filter, query: str = "work", **more: Any) -> Proposal:
         conditions=conditions,
         **more,
     )
-
-
-async def run(context: Context, question: str = "q", **given: Any) -> State:
-    defaults: dict[str, Any] = {
-        "question": question,
-        "kb": "company",
-        "mode": Mode.AUTO,
-        "keys": (),
-        "caller": EVERYTHING,
-        "history": (),
-        "goal": "answer",
-        "top": None,
-    }
-    graph = build_graph().compile()
-    return await graph.ainvoke(defaults | given, context=context)  # type: ignore[return-value]
 
 
 async def test_a_planned_filter_reaches_the_search_and_the_answer_cites_what_it_found(

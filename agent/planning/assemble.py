@@ -10,32 +10,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from agent.planning.branches import branches_of
 from agent.planning.clearing import clears
 from agent.planning.form import asked_of, keyed, offered, settled
 from agent.planning.freshness import freshness
-from agent.planning.joins import Accepted, Joined, join
+from agent.planning.joins import Accepted, join
 from agent.planning.listings import listing_of
 from agent.planning.lists import aligned, follows
 from agent.planning.smalltalk import is_small_talk
-from agent.planning.stories import retells
 from agent.planning.subject import subject
 from agent.planning.told import told
 from agent.planning.use import AMBIGUOUS, SOFT, Use
 from agent.planning.words import has_cjk, name_words
 from graph.ports import Ask
 from schemas.collection import Collection
-from schemas.filters import AllOf, Compare, Filter, Op, all_of, leaves
+from schemas.filters import Op
 from schemas.mentions import Mention, Proposal
-from schemas.operators import MEMBERSHIP
 from schemas.plan import Branch, PlanOutcome, Problem
 
-MOST_BRANCHES = 4
 _NAMES = re.compile(r"^(?:.*\b)?(?:name|title)$|名称|标题|名字|片名", re.IGNORECASE)
 _QUOTES = ("'", '"', "“", "‘", "「", "《")
-_COMPARED = re.compile(
-    r"\b(?:for|in|from)\s+each\b|\beach\s+(?:of|one)\b|\brespectively\b|\bcompar\w+|\bdiffer\w*|\bversus\b|\bvs\b|分别|各自|各(?!种|类)|对比|比较|相比|区别|差异",
-    re.IGNORECASE,
-)
 _ADDED = re.compile(
     r"\btoo(?=\s*(?:$|[.,;!?]|(?:and|or|please|from|in|with|by|of|for)\b))|\b(?:also|as\s+well|in\s+addition|add|plus|along\s+with|include)\b|也|还要|还有|加上|再加|以及",
     re.IGNORECASE,
@@ -77,7 +71,7 @@ def make_proposal(
     return Proposal(
         outcome=PlanOutcome.PLANNED,
         query=query,
-        branches=_branches(ask.question, query, joined),
+        branches=branches_of(ask.question, query, joined),
         conditions=(*joined.conditions, *wishes),
         problems=(*problems, *told(ask, accepted)),
         listing=listing,
@@ -264,44 +258,3 @@ def _values(use: Use) -> frozenset[object]:
         for part in use.parts
         for value in (part.value if isinstance(part.value, tuple) else (part.value,))
     )
-
-
-def _branches(question: str, query: str, joined: Joined) -> tuple[Branch, ...]:
-    """One branch per value where several sources are to be compared, or what they report is
-    retold, so that none crowds out another; else one.
-    """
-    whole = (Branch(query=query, filter=joined.filter),)
-    several = [
-        leaf for leaf in leaves(joined.filter) if leaf.op is Op.IN and isinstance(leaf.value, tuple)
-    ]
-    if len(several) != 1 or not (_COMPARED.search(question) or retells(question)):
-        return whole
-    values = several[0].value
-    if not isinstance(values, tuple) or not 2 <= len(values) <= MOST_BRANCHES:
-        return whole
-    rest = [part for part in leaves(joined.filter) if part != several[0]]
-    if any(part.op in MEMBERSHIP for part in rest) or not _is_conjunction(joined, several[0]):
-        return whole
-    return tuple(
-        Branch(
-            query=query,
-            filter=_with(joined, several[0], Compare(op=Op.EQ, field=several[0].field, value=v)),
-        )
-        for v in values
-    )
-
-
-def _is_conjunction(joined: Joined, part: Compare) -> bool:
-    match joined.filter:
-        case AllOf(of=parts):
-            return part in parts
-        case _:
-            return joined.filter == part
-
-
-def _with(joined: Joined, old: Compare, new: Compare) -> Filter:
-    match joined.filter:
-        case AllOf(of=parts):
-            return all_of(*(new if part == old else part for part in parts))
-        case _:
-            return new
