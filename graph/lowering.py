@@ -47,12 +47,18 @@ async def with_lower_thresholds(
 
 
 def _mildest(wanted: Wanted, context: Context) -> Policy:
-    """Of the knowledge bases asked, the policy with the lowest threshold: lowering never makes
-    one of them stricter.
+    """The policy with the lowest of each threshold that any knowledge base asked, or rule for a
+    type of document, has: lowering never makes one of them stricter.
     """
     names = [*wanted.collections] or [""]
-    policies = [context.policy.for_kb(name).with_(wanted.policy) for name in names]
-    return min(policies, key=lambda policy: policy.similarity_threshold)
+    bases = [context.policy.for_kb(name).with_(wanted.policy) for name in names]
+    each = [*bases, *(base.for_type(kind) for base in bases for kind in base.type_specific_rules)]
+    return bases[0].model_copy(
+        update={
+            "similarity_threshold": min(one.similarity_threshold for one in each),
+            "min_confidence_threshold": min(one.min_confidence_threshold for one in each),
+        }
+    )
 
 
 def _lower(policy: Policy, given: Overrides | None, context: Context) -> Overrides | None:

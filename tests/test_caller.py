@@ -13,7 +13,8 @@ from schemas.filters import AllOf, AnyOf, Compare, Filter, Op, parse_filter, to_
 from schemas.mentions import Proposal
 from schemas.plan import Branch, Condition, Origin, Plan, PlanOutcome, ResultOutcome
 from tests.conftest import MemoryStore, ScriptedPlanning
-from tests.test_graph import OF_2019, proposal, run
+from tests.graph_runs import run
+from tests.test_graph import OF_2019, proposal
 
 HR = Compare(op=Op.EQ, field="department", value="HR")
 FINANCE = Compare(op=Op.EQ, field="department", value="Finance")

@@ -19,7 +19,7 @@ from schemas.defaults import with_defaults
 from schemas.filters import parse_filter, to_json
 from schemas.hits import Passage
 from tests.conftest import FirstSentences, MemoryStore
-from tests.test_graph import run
+from tests.graph_runs import run
 
 KB = Collection(
     name="kb",

@@ -46,7 +46,7 @@ from tests.conftest import (
     ScriptedPlanning,
     passage,
 )
-from tests.test_graph import run
+from tests.graph_runs import run
 
 COMPLETE = Profile(rows=5, complete=True)
 LIBRARY = Collection(
@@ -368,6 +368,28 @@ async def test_the_thresholds_of_the_real_chain_are_lowered(similarity: float, k
     )
     assert len(ranking.hits) == kept
     assert [step.action for step in steps] == (["threshold"] if similarity == 0.6 else [])
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        {"knowledge_profiles": {"lenient": {"min_confidence_threshold": 0.1}}},
+        {"type_specific_rules": {"minutes": {"min_confidence_threshold": 0.1}}},
+    ],
+)
+async def test_lowering_makes_no_base_and_no_type_of_document_stricter(
+    policy: dict[str, Any],
+) -> None:
+    ranker = Strict(0.65)
+    context = context_of(shelf(), proposal(HR), ranker=ranker, policy=Policy(**policy))
+    both = {"company": LIBRARY, "lenient": LIBRARY}
+    wanted = Wanted(question="q", query="q", filter=EVERYTHING, today=TODAY, collections=both)
+    hits = [Hit(passage=passage(1, "Something else."), score=0.5)]
+    await with_lower_thresholds(await ranker.rank(wanted, hits), wanted, hits, context)
+    lowered = ranker.asked[-1]
+    assert lowered is not None
+    assert lowered.similarity_threshold == 0.6
+    assert lowered.min_confidence_threshold is None
 
 
 async def test_a_threshold_below_the_floor_already_is_never_raised() -> None:

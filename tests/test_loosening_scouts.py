@@ -27,7 +27,8 @@ from schemas.filters import EVERYTHING, Filter, all_of
 from schemas.mentions import Proposal
 from schemas.plan import Branch, Mode, PlanOutcome, ResultOutcome
 from tests.conftest import MemoryStore, ScriptedChat, ScriptedPlanning, as_reply
-from tests.test_graph import SCHEMA, run
+from tests.graph_runs import run
+from tests.test_graph import SCHEMA
 from tests.test_loosening import HR, LIBRARY, OF_2024, context_of, leaf, proposal, shelf
 
 NOWHERE = leaf("access", "eq", "nobody")

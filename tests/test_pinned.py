@@ -13,8 +13,8 @@ from schemas.errors import UsageError
 from schemas.filters import Op
 from schemas.plan import Key, Mode, PlanOutcome
 from tests.conftest import ScriptedChat, as_reply
+from tests.graph_runs import run
 from tests.planning_cases import HANDBOOK, PLANNER, ask, link, plan, said
-from tests.test_graph import run
 
 
 def leaf(op: str, field: str, value: object = None) -> dict[str, object]:

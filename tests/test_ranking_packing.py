@@ -18,8 +18,8 @@ from graph.tokens import tokens_of
 from schemas.hits import Hit, Passage, excerpt
 from schemas.policy import Overrides, Policy
 from tests.conftest import MemoryStore, passage
+from tests.graph_runs import run
 from tests.ranked_hits import a_context, a_hit, ids
-from tests.test_graph import run
 
 
 def policy_of(**options: Any) -> Policy:

@@ -21,8 +21,8 @@ from schemas.filters import EVERYTHING, NOTHING, Filter, all_of, parse_filter
 from schemas.mentions import Proposal
 from schemas.plan import Mode, ResultOutcome
 from tests.conftest import ScriptedPlanning
+from tests.graph_runs import run
 from tests.store_engine import HashEmbedder, draft, embedded, prepared, served_lite
-from tests.test_graph import run
 from tests.test_loosening import context_of, leaf, proposal, shelf
 
 pytestmark = pytest.mark.lite

@@ -22,8 +22,8 @@ from schemas.errors import ModelOutputCut, ModelUnavailable
 from schemas.hits import Passage
 from schemas.plan import Plan, PlanOutcome
 from tests.conftest import ScriptedPlanning
+from tests.graph_runs import run
 from tests.ollama_server import Drop, Fault, Late, OllamaScript, Reply, Stream, serving
-from tests.test_graph import run
 
 ASK = (Message("system", "rules"), Message("user", "policies of HR"))
 SCHEMA: dict[str, Any] = {
